@@ -109,12 +109,22 @@ install_packages() {
     if [ "$(id -u)" -ne 0 ]; then
         fail "Debian packages are missing: ${missing[*]}" "run this once, then repeat your command:" "    $(as_root)"
     fi
-    say "Debian packages: installing ${missing[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq || fail "apt-get update failed: look at /etc/apt and the network"
-    apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null ||
-        fail "apt-get could not install: ${missing[*]}"
+    say "Debian packages: installing ${missing[*]} (it may take some minutes)"
+    apt update -qq
+    apt install -y -qq --no-install-recommends "${missing[@]}"
     say "Debian packages: installed ${#missing[@]} and what they need"
+}
+
+# apt VERB ARGUMENT...: apt-get, whose hundreds of lines are shown only if it fails.
+apt() {
+    local log
+    log=$(mktemp)
+    if ! DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        rm -f "$log"
+        fail "apt-get $1 failed: see its last lines above"
+    fi
+    rm -f "$log"
 }
 
 check_dpdk() {
