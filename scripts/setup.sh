@@ -107,7 +107,7 @@ install_packages() {
         return
     fi
     if [ "$(id -u)" -ne 0 ]; then
-        fail "Debian packages are missing: ${missing[*]}" "run this once, then repeat your command:" "    $(as_root)"
+        fail "Debian packages are missing: ${missing[*]}" "run this one command as root, then repeat yours:" "    $(as_root)"
     fi
     say "Debian packages: installing ${missing[*]} (it may take some minutes)"
     apt update -qq
@@ -159,12 +159,13 @@ fetch_modules() {
         go_missing
         return
     fi
-    version=$(cd "$root" && go env GOVERSION 2>&1) ||
-        fail "Go does not do for this module, which needs $wanted:" "    $version" \
-            "Install Go $wanted or later, or let an installed 1.21 or later fetch it: GOTOOLCHAIN=auto"
+    version=$(cd "$root" && go env GOVERSION) ||
+        fail "go.mod asks for Go $wanted and this one does not do; its own words are above." \
+            "Any Go from 1.21 on fetches that by itself, unless GOTOOLCHAIN=local forbids it."
     # Go 1.20 and older do not know how to fetch a newer one and would only fail while they compile.
     if [ "$(printf '%s\n' "$wanted" "${version#go}" | sort -V | head -n 1)" != "$wanted" ]; then
-        fail "$version is too old: go.mod asks for $wanted. Any Go from 1.21 on fetches that by itself."
+        fail "$version is too old: go.mod asks for $wanted. Any Go from 1.21 on fetches that by itself," \
+            "unless GOTOOLCHAIN=local forbids it."
     fi
     (cd "$root" && go mod download) || fail "the Go modules of go.mod could not be fetched: look at the network and GOPROXY"
     say "${version/go/Go }, modules of go.mod are there"
@@ -177,7 +178,7 @@ huge_pages() {
     total=$(cat "$folder/nr_hugepages") free=$(cat "$folder/free_hugepages")
     if [ "$free" -lt "$wanted" ]; then
         if [ "$(id -u)" -ne 0 ]; then
-            fail "$free of $total huge pages are free, $wanted are needed; run this once:" "    $(as_root)"
+            fail "$free of $total huge pages are free, $wanted are needed; run this one command as root:" "    $(as_root)"
         fi
         say "huge pages: $free free, raising the total from $total to $((total + wanted - free))"
         echo $((total + wanted - free)) >"$folder/nr_hugepages"
@@ -187,7 +188,7 @@ huge_pages() {
         fi
     fi
     if ! grep -q ' hugetlbfs ' /proc/mounts; then
-        if [ "$(id -u)" -ne 0 ]; then fail "no hugetlbfs is mounted; run this once:" "    $(as_root)"; fi
+        if [ "$(id -u)" -ne 0 ]; then fail "no hugetlbfs is mounted; run this one command as root:" "    $(as_root)"; fi
         say "huge pages: mounting hugetlbfs on /dev/hugepages"
         mkdir -p /dev/hugepages
         mount -t hugetlbfs none /dev/hugepages
