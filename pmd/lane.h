@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A lane: one worker's way from a receive queue to a transmit queue. Go fills
+ * and reads the vectors in this structure directly; pmd_lane_exchange is the
+ * only call per turn.
+ */
+#ifndef PMD_LANE_H
+#define PMD_LANE_H
+
+#include <stdint.h>
+
+struct rte_mbuf;
+
+enum {
+	PMD_LANE_BURST_MAX = 512, /* packets received per turn */
+	PMD_LANE_TX_MAX = 2048,	  /* packets waiting to be sent */
+	PMD_LANE_DROP_MAX = 4096, /* packets waiting to be freed */
+};
+
+struct pmd_lane {
+	/* Set when the lane is made. */
+	uint16_t rx_port, rx_queue;
+	uint16_t tx_port, tx_queue;
+	uint16_t burst;
+	uint8_t receives; /* there is a receive queue */
+	uint8_t sends;	  /* there is a transmit queue */
+	uint8_t prepares; /* offloads are asked for: rte_eth_tx_prepare comes first */
+	uint64_t patience; /* TSC cycles without progress before packets are given up */
+
+	/* The worker's, between two exchanges. */
+	uint32_t rx_count, tx_count, drop_count;
+	uint32_t giving_up; /* patience has run out and nothing was sent since */
+	uint64_t stalled;   /* TSC of the first turn without progress, 0: none */
+	uint64_t now;	    /* TSC of the last exchange */
+
+	/* Counters; written by the lane's thread, read by any. */
+	uint64_t turns;
+	uint64_t rx_packets, rx_bytes;
+	uint64_t tx_packets, tx_bytes;
+	uint64_t tx_given_up;
+	uint64_t tx_refused; /* rte_eth_tx_prepare found the packet unfit for its offloads */
+
+	struct rte_mbuf *rx[PMD_LANE_BURST_MAX];
+	struct rte_mbuf *tx[PMD_LANE_TX_MAX];
+	struct rte_mbuf *drop[PMD_LANE_DROP_MAX];
+};
+
+/* The lane comes as an integer: cgo inspects pointer arguments, at a cost per call. */
+void pmd_lane_exchange(uintptr_t lane);
+void pmd_lane_free_drops(uintptr_t lane);
+uint32_t pmd_lane_flush(uintptr_t lane, uint64_t cycles);
+
+struct pmd_lane *pmd_lane_new(void);
+void pmd_lane_free(struct pmd_lane *lane); /* and the packets that wait in it */
+
+#endif

@@ -1,0 +1,291 @@
+package pmd
+
+// #include "pmd.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// PortInfo is what a port is and can do.
+type PortInfo struct {
+	ID     int    // DPDK's port number
+	Device string // "0000:01:00.0", "net_tap0"
+	Driver string // "net_ixgbe"
+	Args   string // device arguments it was created with, "iface=tap0"
+	Socket int    // NUMA node, SocketAny when it has none
+	MAC    net.HardwareAddr
+
+	MaxRxQueues, MaxTxQueues int
+	MinMTU, MaxMTU           int // octets; 0 and 65535 when the driver names no limit
+	MTU                      int // as it is now
+	MaxFrame                 int // longest frame it receives, octets
+
+	RxOffloads, TxOffloads Offload
+	RSS                    []string // of ip, tcp, udp, esp: what it can hash
+
+	// KernelInterface is the network interface of the kernel behind the port
+	// (net_tap, net_af_packet, net_pcap with iface), "" when there is none or the
+	// driver does not tell.
+	KernelInterface string
+	// UnmarkedChecksums says that packets may come with transport checksums that
+	// the kernel has not computed, and that the driver does not mark them
+	// (ChecksumUnfinished stays false): the sending side of a veth pair leaves
+	// checksums to a device that is not there. Detect them in the packet, or switch
+	// transmit checksum offload off on the interface that sends.
+	UnmarkedChecksums bool
+}
+
+// Port is an Ethernet device of DPDK. There is one Port per device in a process,
+// however often it is looked up. Its methods may be called from any goroutine.
+type Port struct {
+	id     int
+	device string
+
+	mu      sync.Mutex
+	rx, tx  int // queues; 0 before Configure
+	txOn    Offload
+	pool    *Pool
+	started bool
+	closed  bool
+	own     uint64 // leak number of ports that this package created; 0 for others
+	vdev    bool   // made by CreateVdev or NewRingPair: Close removes the device
+	release func() // frees what the port stands on, after the device has gone
+}
+
+// ports are the Port of each number.
+var ports = struct {
+	sync.Mutex
+	byID map[int]*Port
+}{byID: map[int]*Port{}}
+
+// Ports describes every port there is, in order of their numbers.
+func Ports() []PortInfo {
+	if alive() != nil {
+		return nil
+	}
+	var list []PortInfo
+	for id := int(C.pmd_port_next(-1)); id >= 0; id = int(C.pmd_port_next(C.int(id))) {
+		if info, err := portInfo(id); err == nil {
+			list = append(list, info)
+		}
+	}
+	return list
+}
+
+// FindPort finds a port by its number or by its device's name. When there is
+// none, the error is ErrNoPort and lists those that exist.
+func FindPort(numberOrName string) (*Port, error) {
+	if err := alive(); err != nil {
+		return nil, fmt.Errorf("finding port %q: %w", numberOrName, err)
+	}
+	all := Ports()
+	number, err := strconv.Atoi(numberOrName)
+	for _, info := range all {
+		if info.Device == numberOrName || err == nil && info.ID == number {
+			return portOf(info), nil
+		}
+	}
+	return nil, fmt.Errorf("%w %q; %s", ErrNoPort, numberOrName, describePorts(all))
+}
+
+func describePorts(all []PortInfo) string {
+	if len(all) == 0 {
+		return "there is none: name a device with -a or --vdev in front of the --"
+	}
+	names := make([]string, len(all))
+	for i, info := range all {
+		names[i] = fmt.Sprintf("%d %s", info.ID, info.Device)
+	}
+	return "there are: " + strings.Join(names, ", ")
+}
+
+func portOf(info PortInfo) *Port {
+	ports.Lock()
+	defer ports.Unlock()
+	p := ports.byID[info.ID]
+	if p == nil {
+		p = &Port{id: info.ID, device: info.Device}
+		ports.byID[info.ID] = p
+	}
+	return p
+}
+
+func portInfo(id int) (PortInfo, error) {
+	var c C.struct_pmd_port_info
+	if rc := C.pmd_port_info(C.uint16_t(id), &c); rc < 0 {
+		return PortInfo{}, failed(int(rc), "reading about port %d", id)
+	}
+	info := PortInfo{
+		ID:          id,
+		Device:      C.GoString(&c.device[0]),
+		Driver:      C.GoString(&c.driver[0]),
+		Args:        C.GoString(&c.args[0]),
+		Socket:      int(c.socket),
+		MaxRxQueues: int(c.max_rx_queues),
+		MaxTxQueues: int(c.max_tx_queues),
+		MinMTU:      int(c.min_mtu),
+		MaxMTU:      int(c.max_mtu),
+		MTU:         int(c.mtu),
+		MaxFrame:    int(c.max_frame),
+		RxOffloads:  Offload(c.rx_offloads),
+		TxOffloads:  Offload(c.tx_offloads),
+		RSS:         rssNames(uint64(c.rss)),
+	}
+	for _, octet := range c.mac {
+		info.MAC = append(info.MAC, byte(octet))
+	}
+	if c.if_index != 0 {
+		if i, err := net.InterfaceByIndex(int(c.if_index)); err == nil {
+			info.KernelInterface = i.Name
+		}
+	}
+	info.UnmarkedChecksums = info.KernelInterface != "" &&
+		slices.Contains([]string{"net_af_packet", "net_af_xdp", "net_pcap"}, info.Driver)
+	return info, nil
+}
+
+// ID is DPDK's number of the port.
+func (p *Port) ID() int { return p.id }
+
+// String is the device's name.
+func (p *Port) String() string { return p.device }
+
+// Info reads what the port is and can do. After Close only ID and Device are set.
+func (p *Port) Info() PortInfo {
+	if p.usable() == nil {
+		if info, err := portInfo(p.id); err == nil {
+			return info
+		}
+	}
+	return PortInfo{ID: p.id, Device: p.device}
+}
+
+// Pool is where the port takes buffers for received packets; nil before Configure.
+func (p *Port) Pool() *Pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pool
+}
+
+func (p *Port) usable() error {
+	if err := alive(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrPortClosed
+	}
+	return nil
+}
+
+// call runs a C function on an open port and names the failure.
+func (p *Port) call(doing string, fn func(id C.uint16_t) C.int) error {
+	if err := p.usable(); err != nil {
+		return fmt.Errorf("%s port %s: %w", doing, p, err)
+	}
+	return failed(int(fn(C.uint16_t(p.id))), "%s port %s", doing, p)
+}
+
+func (p *Port) rxQueues() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rx
+}
+
+func (p *Port) txQueues() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tx
+}
+
+func (p *Port) preparesTx() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.txOn&txPrepared != 0
+}
+
+// Start starts the port: from then on packets move, and the link comes up.
+func (p *Port) Start() error {
+	err := p.call("starting", func(id C.uint16_t) C.int { return C.pmd_port_start(id) })
+	if err == nil {
+		p.setStarted(true)
+	}
+	return err
+}
+
+// Stop stops the port; no lane may use it while it is stopped.
+func (p *Port) Stop() error {
+	err := p.call("stopping", func(id C.uint16_t) C.int { return C.pmd_port_stop(id) })
+	if err == nil {
+		p.setStarted(false)
+	}
+	return err
+}
+
+func (p *Port) setStarted(started bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = started
+}
+
+// Started says whether the port was started.
+func (p *Port) Started() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.started
+}
+
+// SetPromiscuous makes the port receive frames for all addresses, or only those
+// for its own.
+func (p *Port) SetPromiscuous(on bool) error {
+	flag := C.int(0)
+	if on {
+		flag = 1
+	}
+	return p.call("setting promiscuous mode of", func(id C.uint16_t) C.int {
+		return C.pmd_port_set_promiscuous(id, flag)
+	})
+}
+
+// Close stops the port and gives its device back; buffers in its queues return to
+// their pool. It may be called twice. Lanes must be closed before.
+func (p *Port) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	p.rx, p.tx = 0, 0
+	ports.Lock()
+	if ports.byID[p.id] == p {
+		delete(ports.byID, p.id)
+	}
+	ports.Unlock()
+	disown(p.own)
+	if alive() != nil {
+		return nil
+	}
+	if p.started {
+		if rc := C.pmd_port_stop(C.uint16_t(p.id)); rc < 0 {
+			log().Warn("stopping a port to close it", "port", p.device, "error", Errno(-rc))
+		}
+		p.started = false
+	}
+	err := failed(int(C.pmd_port_close(C.uint16_t(p.id))), "closing port %s", p.device)
+	if p.vdev {
+		err = errors.Join(err, removeVdev(p.device))
+	}
+	if p.release != nil {
+		p.release()
+	}
+	return err
+}
