@@ -49,7 +49,10 @@ type Lane struct {
 	handle C.uintptr_t // c as an integer: spares cgo's check of pointer arguments
 	cfg    LaneConfig
 	id     uint64
-	last   atomic.Pointer[LaneCounters] // what the counters were when it was closed
+
+	mu     sync.Mutex // Counters against Close
+	closed bool
+	last   LaneCounters // what the counters were when it was closed
 }
 
 // LaneCounters count what a lane did, in packets and octets of frames without
@@ -189,8 +192,10 @@ func (l *Lane) Flush(d time.Duration) int {
 
 // Counters may be read from any goroutine, and after Close.
 func (l *Lane) Counters() LaneCounters {
-	if last := l.last.Load(); last != nil {
-		return *last
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return l.last
 	}
 	load := func(counter *C.uint64_t) uint64 { return atomic.LoadUint64((*uint64)(counter)) }
 	return LaneCounters{
@@ -205,68 +210,21 @@ func (l *Lane) Counters() LaneCounters {
 }
 
 // Close frees the packets that wait in the lane and gives its queues back. The
-// worker must have stopped using it.
+// worker must have stopped using it. It may be called twice.
 func (l *Lane) Close() error {
-	if l.last.Load() != nil {
+	last := l.Counters()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
 		return nil
 	}
-	counters := l.Counters()
-	l.last.Store(&counters)
+	l.closed, l.last = true, last
 	if alive() != nil {
 		l.c.tx_count, l.c.drop_count = 0, 0 // their memory went with EAL
 	}
 	C.pmd_lane_free(l.c)
+	l.c, l.handle = nil, 0
 	queues.give(l.cfg)
 	disown(l.id)
 	return nil
-}
-
-// queues knows which queues belong to a lane.
-var queues = queueTable{taken: map[queue]bool{}}
-
-type queue struct {
-	port, number int
-	tx           bool
-}
-
-type queueTable struct {
-	mu    sync.Mutex
-	taken map[queue]bool
-}
-
-func (cfg LaneConfig) queues() []queue {
-	var list []queue
-	if cfg.RxPort != nil {
-		list = append(list, queue{port: cfg.RxPort.id, number: cfg.RxQueue})
-	}
-	if cfg.TxPort != nil {
-		list = append(list, queue{port: cfg.TxPort.id, number: cfg.TxQueue, tx: true})
-	}
-	return list
-}
-
-func (t *queueTable) take(cfg LaneConfig) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, q := range cfg.queues() {
-		if t.taken[q] {
-			way := "receive"
-			if q.tx {
-				way = "transmit"
-			}
-			return fmt.Errorf("%s queue %d of port %d: %w", way, q.number, q.port, ErrQueueTaken)
-		}
-	}
-	for _, q := range cfg.queues() {
-		t.taken[q] = true
-	}
-	return nil
-}
-
-func (t *queueTable) give(cfg LaneConfig) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, q := range cfg.queues() {
-		delete(t.taken, q)
-	}
 }
