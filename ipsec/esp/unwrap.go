@@ -31,8 +31,7 @@ func (t *Transform) Unwrap(buf []byte, start int, m *packet.Meta, o Offsets) (ne
 	}
 	newStart, newEnd = o.Text-int(m.Upper), o.Text+n-pad
 	copy(buf[newStart:o.Text], buf[start:start+int(m.Upper)])
-	buf[newStart+int(m.UpperNext)] = nextHeader
-	setLength(buf[newStart+int(m.L3):newEnd], m)
+	setHeader(buf[newStart:newEnd], m, m.UpperNext, nextHeader)
 	return newStart, newEnd, nextHeader, nil
 }
 

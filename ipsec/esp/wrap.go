@@ -40,22 +40,21 @@ func (t *Transform) Wrap(buf []byte, start, end int, m *packet.Meta, seq uint64)
 	}
 
 	copy(buf[newStart:], buf[start:insert])
-	next := &buf[newStart+int(m.InsertNext)]
 	tail := buf[payEnd:o.ICV:o.ICV]
 	for i := range pad {
 		tail[i] = byte(i + 1)
 	}
-	tail[pad], tail[pad+1] = byte(pad), *next
+	tail[pad], tail[pad+1] = byte(pad), buf[newStart+int(m.InsertNext)]
 
-	*next = packet.ProtoESP
+	next := uint8(packet.ProtoESP)
 	if t.Encap {
-		*next = packet.ProtoUDP
+		next = packet.ProtoUDP
 		t.putUDP(buf[o.ESP-UDPHeaderLen:o.ESP], newEnd-o.ESP+UDPHeaderLen)
 	}
 	binary.BigEndian.PutUint32(buf[o.ESP:], t.SPI)
 	binary.BigEndian.PutUint32(buf[o.ESP+4:], uint32(seq))
 	binary.BigEndian.PutUint64(buf[o.ESP+HeaderLen:], seq^t.IVMask)
-	setLength(buf[newStart+int(m.L3):newEnd], m)
+	setHeader(buf[newStart:newEnd], m, m.InsertNext, next)
 	return newStart, newEnd, o, nil
 }
 
