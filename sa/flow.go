@@ -82,3 +82,14 @@ type Decision struct {
 	SA      *SA
 	Policy  *PolicyState
 }
+
+// netip converts back, for people.
+func (a Addr) netip(v6 bool) netip.Addr {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], a.Hi)
+	binary.BigEndian.PutUint64(b[8:], a.Lo)
+	if v6 {
+		return netip.AddrFrom16(b)
+	}
+	return netip.AddrFrom16(b).Unmap()
+}

@@ -13,12 +13,15 @@ const ProtoESP = 50
 type Direction uint8
 
 // The directions. DirNone is the direction of an SA that nothing has decided
-// yet; DirForward exists for policies only and shares DirIn's table.
+// yet: it opens inbound and never sends. DirForward exists for policies only and
+// shares DirIn's table. DirAmbiguous is that of an SA which policies of both
+// directions claim: it is used in neither.
 const (
 	DirNone Direction = iota
 	DirIn
 	DirOut
 	DirForward
+	DirAmbiguous
 )
 
 // Mode is the IPsec mode of an SA or a template (RFC 4301, 4.1).

@@ -1,0 +1,126 @@
+package sa
+
+import "fmt"
+
+// prepareDirs decides the directions that change: those of the SAs that come,
+// and, where policies change, of the SAs that these may be about.
+func (tx *Tx) prepareDirs(t *Table, c *Change) error {
+	tx.dirs = tx.dirs[:0]
+	for _, s := range c.Added {
+		if err := tx.prepareDir(t, s, true); err != nil {
+			return err
+		}
+	}
+	for s := range tx.affected() {
+		if !s.writer.fresh {
+			if err := tx.prepareDir(t, s, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) prepareDir(t *Table, s *SA, fresh bool) error {
+	dir := tx.direction(t, s)
+	if !fresh && dir == s.Dir() {
+		return nil
+	}
+	p := tx.paramsOf(s)
+	if dir != DirOut && s.ESN() && p.ReplayWindowSet && p.ReplayWindow == 0 {
+		return stateError("use", &p.ID, errESNWindow)
+	}
+	if dir == DirAmbiguous {
+		tx.warn("SA %v fits policies of both directions and is used in neither: write `dir in` or `dir out`", s)
+	}
+	tx.dirs = append(tx.dirs, dirChange{s, dir})
+	return nil
+}
+
+// affected are the SAs whose direction the changed policies may decide.
+func (tx *Tx) affected() map[*SA]struct{} {
+	seen := map[*SA]struct{}{}
+	walked := map[uint32]bool{}
+	walk := func(l *saList, kind int) {
+		for s := l.head; s != nil; s = s.writer.links[kind].next {
+			if dir, _ := s.Params().explicitDir(); dir == DirNone {
+				seen[s] = struct{}{}
+			}
+		}
+	}
+	for _, p := range tx.policies {
+		switch {
+		case p.tmpl == nil:
+		case p.tmpl.ReqID == 0 && p.policy.Dir != DirOut: // any reqid
+			walk(&tx.db.all, listAll)
+			return seen
+		case !walked[p.tmpl.ReqID]:
+			walked[p.tmpl.ReqID] = true
+			if l := tx.db.byReqID[p.tmpl.ReqID]; l != nil {
+				walk(l, listReqID)
+			}
+		}
+	}
+	return seen
+}
+
+// direction is that of the settings, else that of the policies which the SA
+// meets, else out if something was ever sent under this identity and key.
+func (tx *Tx) direction(t *Table, s *SA) Direction {
+	if dir, _ := s.Params().explicitDir(); dir != DirNone {
+		return dir
+	}
+	out, in := t.out.meets(s, true), t.in.meets(s, false)
+	switch {
+	case out && in:
+		return DirAmbiguous
+	case out:
+		return DirOut
+	case in:
+		return DirIn
+	case s.writer.nonce.sent() > 0:
+		return DirOut
+	}
+	return DirNone
+}
+
+// meets reports whether a policy's template is about s: reqid (strictly, for
+// sending), SPI, the template's addresses where given, and the SA's addresses
+// within the policy's selector.
+func (d *spd) meets(s *SA, strict bool) bool {
+	c := d.v4
+	if s.V6() {
+		c = d.v6
+	}
+	for _, p := range c.ordered {
+		if p.tmpl != nil && p.match.covers(s.src, s.dst) && p.tmpl.names(s, strict) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Template) names(s *SA, strict bool) bool {
+	if t.ReqID != s.reqID && (strict || t.ReqID != 0) {
+		return false
+	}
+	p := s.Params()
+	fits := func(want, have fmt.Stringer, any bool) bool { return any || want == have }
+	return (t.SPI == 0 || t.SPI == s.spi) &&
+		fits(t.Src, p.Src, !t.Src.IsValid() || t.Src.IsUnspecified()) &&
+		fits(t.Dst, p.Dst, !t.Dst.IsValid() || t.Dst.IsUnspecified())
+}
+
+// turn gives s its direction. An SA that may open gets its window.
+func (s *SA) turn(dir Direction, defaultWindow uint32) {
+	p := s.Params()
+	size := defaultWindow
+	if p.ReplayWindowSet {
+		size = p.ReplayWindow
+	}
+	l := s.live
+	if dir != DirOut && size > 0 && l.window.Load() == nil {
+		l.window.Store(newWindow(size, l.top.Load()))
+	}
+	s.dir.Store(uint32(dir))
+}
