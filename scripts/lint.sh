@@ -42,23 +42,21 @@ tidy() {
 
 # Files that a script makes from DPDK's headers: made again, they must come out the same.
 generated() {
-    local before after
-    before=$(hashes)
-    scripts/gen-layout || return 1
-    after=$(hashes)
-    if [ "$before" != "$after" ]; then
-        printf 'scripts/gen-layout changed:\n'
-        diff <(printf '%s\n' "$before") <(printf '%s\n' "$after") | sed -n 's/^> [0-9a-f]* */  /p'
-        return 1
-    fi
+    local folder status=0 file
+    folder=$(mktemp -d)
+    scripts/gen-layout "$folder" || status=1
+    for file in "$folder"/*; do
+        diff -u "pmd/${file##*/}" "$file" || status=1
+    done
+    rm -rf "$folder"
+    if [ $status -ne 0 ]; then printf 'mend with scripts/gen-layout\n'; fi
+    return $status
 }
-
-hashes() { find pmd -type f -exec sha256sum {} + | sort -k 2; }
 
 shell_scripts() {
     local files
     mapfile -t files < <(grep -lIrE '^#!.*(bash|/sh)|^# shellcheck shell' scripts .ci)
-    shellcheck -x "${files[@]}"
+    shellcheck -x --severity=warning "${files[@]}"
 }
 
 check gofumpt gofumpt

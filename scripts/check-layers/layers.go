@@ -20,7 +20,7 @@ var layers = []layer{
 	{folder: "ipsec/packet", may: []string{"sa"}},
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
 	{folder: "pmd", may: []string{"golang.org/x/sys"}, native: true},
-	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys"}, native: true},
+	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
 	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "pmd", "golang.org/x/sys"}},
 	{folder: "cmd", may: []string{"ipsec", "sa", "pmd", "golang.org/x/sys", "github.com/spf13/pflag"}},
 	{folder: "scripts"},
