@@ -33,6 +33,10 @@ func (tx *Tx) prepareDir(t *Table, s *SA, fresh bool) error {
 	if dir == DirAmbiguous {
 		tx.warn("SA %v fits policies of both directions and is used in neither: write `dir in` or `dir out`", s)
 	}
+	if fresh { // nobody sees it yet
+		s.turn(dir, tx.db.options.DefaultWindow)
+		return nil
+	}
 	tx.dirs = append(tx.dirs, dirChange{s, dir})
 	return nil
 }

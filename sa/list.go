@@ -15,6 +15,7 @@ type writerState struct {
 	links    [lists]link
 	nonce    *nonceEntry
 	print    fingerprint
+	start    uint64 // last sequence number sent before the SA was added
 	fresh    bool // added in the running transaction
 	removed  bool // out of the published table
 	released bool

@@ -58,7 +58,10 @@ func newLive(esn bool, now time.Time) *live {
 	return l
 }
 
-func (l *live) lastSent() uint64 { return min(l.sequence.Load(), l.maxOut) }
+// closed is the bit of live.sequence that ends sending.
+const closed = 1 << 63
+
+func (l *live) lastSent() uint64 { return min(l.sequence.Load()&^closed, l.maxOut) }
 
 // touch notes a use. It writes at most once a second.
 func (l *live) touch(now int64) {
@@ -119,7 +122,7 @@ func (l *live) expire() {
 }
 
 // close ends sending for good and returns the last sequence number that was
-// sent under it: a reservation that comes later finds the space exhausted.
+// sent: a reservation that comes later finds the space exhausted.
 func (l *live) close() uint64 {
-	return min(l.sequence.Swap(1<<63), l.maxOut)
+	return min(l.sequence.Or(closed)&^closed, l.maxOut)
 }

@@ -113,8 +113,8 @@ func (e *nonceEntry) sent() uint64 {
 }
 
 // takeOver ends sending by the entry's owner, if that is not l, and makes l the
-// owner: it sends above everything sent before.
-func (e *nonceEntry) takeOver(l *live) {
+// owner: it sends above start and everything sent before.
+func (e *nonceEntry) takeOver(l *live, start uint64) {
 	if e.owner == l {
 		return
 	}
@@ -122,9 +122,7 @@ func (e *nonceEntry) takeOver(l *live) {
 		e.highest = max(e.highest, e.owner.close())
 	}
 	e.owner = l
-	if l.sequence.Load() < e.highest {
-		l.sequence.Store(e.highest)
-	}
+	l.sequence.Store(max(start, e.highest))
 }
 
 // giveUp notes what l sent, which does not send any more.

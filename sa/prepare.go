@@ -103,7 +103,9 @@ func (tx *Tx) evictTombs() {
 	}
 }
 
-// Commit publishes what Prepare made, or prepares first.
+// Commit makes what Prepare made the DB's Table, or prepares first. No worker
+// may see Change.Table before: an SA that was added sends nothing until Commit
+// has made sure that nothing else sends under its key and identity.
 func (tx *Tx) Commit() error {
 	if tx.done {
 		return errTxDone
@@ -116,7 +118,7 @@ func (tx *Tx) Commit() error {
 	db, c := tx.db, tx.change
 	for _, s := range c.Added {
 		s.live.sa = s
-		s.writer.nonce.takeOver(s.live)
+		s.writer.nonce.takeOver(s.live, s.writer.start)
 		s.live.setLimits(&s.Params().Limits)
 		db.clock.schedule(s.live)
 	}
@@ -128,7 +130,9 @@ func (tx *Tx) Commit() error {
 		}
 	}
 	for _, d := range tx.dirs {
-		d.sa.turn(d.dir, db.options.DefaultWindow)
+		if !d.sa.writer.fresh {
+			d.sa.turn(d.dir, db.options.DefaultWindow)
+		}
 	}
 	db.table.Store(c.Table)
 	for _, s := range c.Removed {

@@ -131,3 +131,19 @@ func (s *SA) Dying() bool { return s.live.state.Load() == stateDying }
 // Expired reports whether a hard limit was reached. The SA is not used any
 // more; it stays in lookups so that its packets can be counted as expired.
 func (s *SA) Expired() bool { return s.live.state.Load() == stateExpired }
+
+// LifeState says how far an SA's lifetime has gone.
+type LifeState uint8
+
+// The states of an SA.
+const (
+	Usable       LifeState = iota
+	Dying                  // a soft limit was reached
+	ExpiredState           // a hard limit was reached
+)
+
+// String names the state.
+func (s LifeState) String() string { return name(s, "usable", "dying", "expired") }
+
+// State says how far the SA's lifetime has gone.
+func (s *SA) State() LifeState { return LifeState(s.live.state.Load()) }

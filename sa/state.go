@@ -55,7 +55,8 @@ func (tx *Tx) RestoreState(d *State) error {
 	if d.LastSent > l.maxOut || !s.ESN() && d.Highest > maxSequence {
 		return stateError("restore", &d.ID, fmt.Errorf("%w: sequence number out of range", ErrInvalid))
 	}
-	l.sequence.Store(max(d.LastSent, l.sequence.Load()))
+	s.writer.start = max(s.writer.start, d.LastSent)
+	l.sequence.Store(s.writer.start | closed)
 	l.top.Store(max(d.Highest, l.top.Load()))
 	l.packets.Store(d.Packets)
 	l.bytes.Store(d.Bytes)

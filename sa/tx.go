@@ -114,6 +114,23 @@ func (tx *Tx) States(filter StateFilter) iter.Seq[*SA] {
 	}
 }
 
+// AllStates goes through the SAs in use, newest first, and then those that have
+// expired and are still in lookups.
+func (tx *Tx) AllStates() iter.Seq[*SA] {
+	return func(yield func(*SA) bool) {
+		for s := range tx.States(nil) {
+			if !yield(s) {
+				return
+			}
+		}
+		for _, s := range tx.db.tombs {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // CountStates returns how many SAs are in use.
 func (tx *Tx) CountStates() int { return tx.db.all.n }
 

@@ -109,7 +109,8 @@ func (db *DB) newSA(p *Params, slot uint32, mask uint64, keep *live) *SA {
 	if keep == nil {
 		l := newLive(esn, db.options.Now())
 		l.events, l.sa = &db.events, s
-		l.sequence.Store(p.ReplayOSeq)
+		l.sequence.Store(p.ReplayOSeq | closed) // until Commit
+		s.writer.start = p.ReplayOSeq
 		l.top.Store(p.ReplaySeq)
 		l.setLimits(&p.Limits)
 		s.live = l
@@ -195,12 +196,16 @@ func (tx *Tx) updateState(p *Params) error {
 	if was.sameState(p) {
 		keep = old.live
 	}
-	if _, err := tx.addState(p, keep); err != nil {
+	s, err := tx.addState(p, keep)
+	if err != nil {
 		for len(tx.undo) > mark {
 			tx.undo[len(tx.undo)-1]()
 			tx.undo = tx.undo[:len(tx.undo)-1]
 		}
 		return err
+	}
+	if keep != nil {
+		s.writer.start = old.writer.start
 	}
 	return nil
 }
