@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"espgw/ipsec"
+	"espgw/pmd"
+	"espgw/sa"
+)
+
+// boot runs the gateway: check the configuration, start EAL, open the ports,
+// load the tables, start the workers, serve until told to stop, and undo all of
+// it in reverse.
+func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
+	log := newLogger(o, stderr)
+	config, err := readConfig(o)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	// Before EAL, so that a signal during the start is not lost.
+	requests := make(chan os.Signal, 4)
+	signal.Notify(requests, syscall.SIGHUP, syscall.SIGUSR1)
+	defer signal.Stop(requests)
+
+	eal, err := pmd.StartEAL(pmd.EALConfig{Program: "espgw", Args: ealArgs, Log: log})
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close EAL", eal.Close)
+	ports, err := openPorts(eal, o, log)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close the ports", ports.close)
+
+	db := newDB(o)
+	gateway, err := ipsec.New(ipsec.Config{
+		EAL: eal, Pairs: ports.pairs, Plan: ports.plan, DB: db, Burst: o.burst,
+		IdleBackoff: o.idleBackoff, Pass: o.pass, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "stop the gateway", gateway.Stop)
+	s := &server{gateway: gateway, options: o, log: log, loaded: config, stdout: stdout, stderr: stderr}
+	if err := s.load(config); err != nil {
+		return usageError{err}
+	}
+	log.Warn("sequence numbers are not kept over a restart: start again with fresh keys, or nonces may repeat")
+	printMap(stdout, eal, o, ports, gateway)
+	if err := s.listen(); err != nil {
+		return err
+	}
+	defer s.closeControl()
+	ports.waitLinks(ctx, o.linkWait, log)
+	if err := gateway.Start(); err != nil {
+		return err
+	}
+	log.Info("started", "lcores", ports.plan.Lcores())
+	err = s.serve(ctx, requests)
+	s.closeControl()
+	err = errors.Join(err, gateway.Stop())
+	return errors.Join(err, s.finish())
+}
+
+// closing joins the error of an undo step into err.
+func closing(err *error, what string, undo func() error) {
+	if e := undo(); e != nil {
+		*err = errors.Join(*err, fmt.Errorf("%s: %w", what, e))
+	}
+}
+
+func newDB(o *options) *sa.DB {
+	return sa.NewDB(sa.Options{DefaultWindow: o.replayWindow, Now: time.Now})
+}
+
+func newLogger(o *options, w io.Writer) *slog.Logger {
+	handler := &slog.HandlerOptions{Level: o.logLevel}
+	if o.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, handler))
+	}
+	return slog.New(slog.NewTextHandler(w, handler))
+}

@@ -1,0 +1,227 @@
+package ipsec
+
+import (
+	"errors"
+
+	"espgw/ipsec/esp"
+	"espgw/ipsec/packet"
+	"espgw/pmd"
+	"espgw/sa"
+)
+
+// inbound takes a burst from the unprotected side:
+//
+//  1. classify: parse; ESP is looked up in the SAD and its sequence number
+//     checked, everything else is put to the inbound policies;
+//  2. open: the engine verifies and decrypts all ESP of the burst;
+//  3. accept: what was authentic moves the window, loses its ESP header and
+//     trailer, and is put to the policies with what was inside;
+//  4. finish: send or drop, in the order of arrival.
+//
+// Nothing of an SA changes before the ICV was found right (RFC 4303, 3.4.3).
+func (w *worker) inbound(l *lane, burst []*pmd.Mbuf) {
+	packets := w.begin(burst)
+	for i := range packets {
+		w.classifyInbound(l, &packets[i])
+	}
+	if len(w.jobs) > 0 {
+		w.engine.open(w.jobs)
+		for i := range packets {
+			if p := &packets[i]; p.fate == fateCrypt {
+				w.accept(l, p)
+			}
+		}
+	}
+	w.finish(l)
+}
+
+// classifyInbound decides what one packet is; ESP for an SA becomes a job.
+func (w *worker) classifyInbound(l *lane, p *packetState) {
+	if p.mbuf.Segments() > 1 {
+		p.reason = InTooBig
+		return
+	}
+	m := &p.meta
+	frame := p.mbuf.Buffer()[p.start:p.end]
+	packet.Parse(frame, m)
+	switch {
+	case m.Fault == packet.Malformed:
+		p.reason = InMalformed
+	case m.Fault == packet.Unparsed:
+		p.reason = InUnparsed
+	case m.Kind == packet.Other:
+		p.fate, p.reason = w.passNonIP(l, p, InUnparsed, InTooBig)
+	case m.Flow.Proto == sa.ProtoESP:
+		w.classifyESP(l, p, false)
+	case m.Flow.Proto == packet.ProtoUDP && w.gen.encapPorts.has(m.Flow.DstPort) && m.Flow.Frag == sa.FragNone:
+		w.classifyEncapsulated(l, p, frame)
+	default:
+		w.clear(l, p)
+	}
+}
+
+// classifyEncapsulated tells what UDP on a port of RFC 3948 carries.
+func (w *worker) classifyEncapsulated(l *lane, p *packetState, frame []byte) {
+	switch esp.Encapsulated(frame, &p.meta) {
+	case esp.Keepalive:
+		p.reason = Keepalive
+	case esp.ESP:
+		w.classifyESP(l, p, true)
+	case esp.Malformed:
+		w.unlessAllowed(l, p, InMalformed)
+	default: // IKE
+		w.clear(l, p)
+	}
+}
+
+// classifyESP finds the SA and checks what can be checked before the ICV.
+func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
+	m := &p.meta
+	buf := p.mbuf.Buffer()
+	if m.Flow.Frag != sa.FragNone {
+		w.unlessAllowed(l, p, InFragment)
+		return
+	}
+	spi, ok := esp.SPIAt(buf[p.start:p.end], m, encapsulated)
+	if !ok {
+		p.reason = InMalformed
+		return
+	}
+	state := w.gen.table.Inbound(m.Flow.Dst, m.Flow.V6, spi)
+	if state == nil {
+		w.unlessAllowed(l, p, InNoState)
+		return
+	}
+	s := w.gateway.session(state)
+	p.sess = s
+	if !opens(state.Dir()) || s.transform.Encap != encapsulated {
+		p.reason = InStateMismatch
+		return
+	}
+	offsets, seqLow, err := s.transform.Locate(buf, p.start, m)
+	if err != nil {
+		p.reason = InMalformed
+		return
+	}
+	seq, admission := state.CheckIn(seqLow)
+	if p.reason = inboundReason(admission); p.reason != ReasonNone {
+		return
+	}
+	p.fate = fateCrypt
+	p.job = uint16(len(w.jobs))
+	w.jobs = append(w.jobs, job{session: s, buf: buf, offsets: offsets, seq: seq})
+}
+
+// unlessAllowed drops ESP that is not for an SA here, unless a policy lets the
+// hosts' own ESP through by name.
+func (w *worker) unlessAllowed(l *lane, p *packetState, r Reason) {
+	if w.gen.table.AllowsClearESP(&p.meta.Flow) {
+		w.clear(l, p)
+		return
+	}
+	p.reason = r
+}
+
+// opens says whether the unprotected port opens ESP of SAs of this direction. An
+// outbound SA is not opened: that would accept our own packets when an attacker
+// reflects them.
+func opens(d sa.Direction) bool { return d == sa.DirIn || d == sa.DirNone }
+
+func inboundReason(a sa.Admission) Reason {
+	switch a {
+	case sa.OK:
+		return ReasonNone
+	case sa.ReplayOld:
+		return InReplayOld
+	case sa.ReplayDuplicate:
+		return InReplayDuplicate
+	case sa.StateExpired:
+		return InStateExpired
+	default:
+		return InStateMismatch
+	}
+}
+
+// accept finishes one packet that the engine has looked at.
+func (w *worker) accept(l *lane, p *packetState) {
+	j := &w.jobs[p.job]
+	s := p.sess
+	p.fate = fateDrop
+	if j.err != nil {
+		p.reason = InEngineFailed
+		if errors.Is(j.err, esp.ErrAuth) {
+			p.reason = InAuthFailed
+		}
+		return
+	}
+	start, end, nextHeader, unwrapErr := s.transform.Unwrap(j.buf, p.start, &p.meta, j.offsets)
+	bytes := 0
+	if unwrapErr == nil {
+		bytes = end - start - int(p.meta.L3)
+	}
+	// Authentic: the window moves whatever is inside, dummies included.
+	if p.reason = inboundReason(s.sa.CommitIn(j.seq, uint64(bytes), w.now)); p.reason != ReasonNone {
+		return
+	}
+	if unwrapErr != nil {
+		p.reason = InBadTrailer
+		if errors.Is(unwrapErr, esp.ErrDummy) {
+			p.reason = InDummy
+		}
+		return
+	}
+	p.start, p.end = start, end
+	w.admitInner(l, p, s, nextHeader)
+}
+
+// admitInner puts what was inside to the SA's selector and the policies.
+func (w *worker) admitInner(l *lane, p *packetState, s *session, nextHeader uint8) {
+	m := &p.meta
+	frame := p.mbuf.Buffer()[p.start:p.end]
+	m.End = int32(p.end - p.start)
+	packet.ParseUpper(frame, nextHeader, m)
+	if m.Fault != packet.OK {
+		p.reason = InMalformed
+		return
+	}
+	if s.transform.Encap {
+		packet.MendChecksum(frame, m)
+	}
+	d := w.gen.table.InboundESP(&m.Flow, s.sa)
+	w.match(d.Policy)
+	switch d.Verdict {
+	case sa.Pass:
+		if int(m.End)-int(m.L3) > l.tx.mtu {
+			p.reason = InTooBig
+			return
+		}
+		p.fate = fateCrypt
+	case sa.StateMismatch:
+		p.reason = InStateMismatch
+	case sa.Block:
+		p.reason = InPolicyBlock
+	default:
+		p.reason = InPolicyMismatch
+	}
+}
+
+// clear puts a packet that is no ESP of ours to the inbound policies.
+func (w *worker) clear(l *lane, p *packetState) {
+	m := &p.meta
+	d := w.gen.table.InboundClear(&m.Flow)
+	w.match(d.Policy)
+	switch d.Verdict {
+	case sa.Pass:
+		if int(m.End)-int(m.L3) > l.tx.mtu {
+			p.reason = InTooBig
+			return
+		}
+		p.fate = fatePass
+	case sa.Block:
+		p.reason = InPolicyBlock
+	case sa.Fragmented:
+		p.reason = InFragment
+	default:
+		p.reason = InPolicyMismatch
+	}
+}

@@ -1,0 +1,166 @@
+package ipsec
+
+import (
+	"errors"
+
+	"espgw/ipsec/esp"
+	"espgw/ipsec/packet"
+	"espgw/pmd"
+	"espgw/sa"
+)
+
+// outbound takes a burst from the protected side:
+//
+//  1. classify: parse, finish the transport checksum, ask the SPD;
+//  2. frame: neighbours of one SA form a run that takes its sequence numbers
+//     together, then each packet gets its ESP header and trailer;
+//  3. seal: the engine encrypts all of them;
+//  4. finish: send or drop, in the order of arrival.
+func (w *worker) outbound(l *lane, burst []*pmd.Mbuf) {
+	packets := w.begin(burst)
+	for i := range packets {
+		w.classifyOutbound(l, &packets[i])
+	}
+	for i := 0; i < len(packets); {
+		if packets[i].fate != fateCrypt {
+			i++
+			continue
+		}
+		end := runEnd(packets, i)
+		w.frame(packets[i:end])
+		i = end
+	}
+	if len(w.jobs) > 0 {
+		w.engine.seal(w.jobs)
+		for i := range packets {
+			p := &packets[i]
+			if p.fate == fateCrypt && w.jobs[p.job].err != nil {
+				p.fate, p.reason = fateDrop, OutEngineFailed
+			}
+		}
+	}
+	w.finish(l)
+}
+
+// classifyOutbound decides what becomes of one packet; a protected one has its
+// session set.
+func (w *worker) classifyOutbound(l *lane, p *packetState) {
+	if p.mbuf.Segments() > 1 {
+		p.reason = OutTooBig
+		return
+	}
+	m := &p.meta
+	frame := p.mbuf.Buffer()[p.start:p.end]
+	packet.Parse(frame, m)
+	switch {
+	case m.Fault == packet.Malformed:
+		p.reason = OutMalformed
+		return
+	case m.Fault == packet.Unparsed:
+		p.reason = OutUnparsed
+		return
+	case m.Kind == packet.Other:
+		p.fate, p.reason = w.passNonIP(l, p, OutUnparsed, OutTooBig)
+		return
+	}
+	if l.rx.kernelBacked && m.Flow.Frag == sa.FragNone && !packet.FinishChecksum(frame, m) {
+		p.reason = OutUnfinishedChecksum
+		return
+	}
+	p.length = int(m.End) - int(m.L3)
+	d := w.gen.table.Outbound(&m.Flow)
+	w.match(d.Policy)
+	switch d.Verdict {
+	case sa.Pass:
+		if p.length > l.tx.mtu {
+			p.reason = OutTooBig
+			return
+		}
+		p.fate = fatePass
+	case sa.Protect:
+		s := w.gateway.session(d.SA)
+		p.sess = s
+		if p.length+s.transform.Overhead(m) > l.tx.mtu {
+			p.reason = OutTooBig
+			return
+		}
+		p.fate = fateCrypt
+	case sa.Block:
+		p.reason = OutPolicyBlock
+	case sa.Expired:
+		p.reason = OutStateExpired
+	case sa.Fragmented:
+		p.reason = OutFragment
+	default:
+		p.reason = OutNoState
+	}
+}
+
+// passNonIP lets a non-IP frame through if its type is listed and it fits.
+func (w *worker) passNonIP(l *lane, p *packetState, unparsed, tooBig Reason) (fate, Reason) {
+	if !w.gateway.config.Pass.passes(&p.meta) {
+		return fateDrop, unparsed
+	}
+	if p.end-p.start-int(p.meta.L3) > l.tx.mtu {
+		return fateDrop, tooBig
+	}
+	return fatePass, ReasonNone
+}
+
+// runEnd returns the end of the run that starts at i: neighbours of one SA.
+// Packets of an SA with byte or packet limits go one by one, so that the limit
+// is exact.
+func runEnd(packets []packetState, i int) int {
+	s := packets[i].sess
+	end := i + 1
+	if s.sa.Limited() {
+		return end
+	}
+	for end < len(packets) && packets[end].fate == fateCrypt && packets[end].sess == s {
+		end++
+	}
+	return end
+}
+
+// frame reserves the sequence numbers of a run and frames its packets.
+func (w *worker) frame(run []packetState) {
+	s := run[0].sess
+	bytes := uint64(0)
+	for i := range run {
+		bytes += uint64(run[i].length)
+	}
+	first, admitted, why := s.sa.ReserveOut(len(run), bytes, w.now)
+	if 0 < admitted && admitted < len(run) {
+		bytes = 0
+		for i := range run[:admitted] {
+			bytes += uint64(run[i].length)
+		}
+		s.sa.AddBytes(bytes)
+	}
+	for i := range run {
+		p := &run[i]
+		if i >= admitted {
+			p.fate, p.reason = fateDrop, OutSequenceExhausted
+			if why == sa.StateExpired {
+				p.reason = OutStateExpired
+			}
+			continue
+		}
+		w.frameOne(p, s, first+uint64(i))
+	}
+}
+
+func (w *worker) frameOne(p *packetState, s *session, seq uint64) {
+	buf := p.mbuf.Buffer()
+	start, end, offsets, err := s.transform.Wrap(buf, p.start, p.end, &p.meta, seq)
+	if err != nil {
+		p.fate, p.reason = fateDrop, OutTooBig
+		if !errors.Is(err, esp.ErrNoRoom) && !errors.Is(err, esp.ErrTooLong) {
+			p.reason = OutMalformed
+		}
+		return
+	}
+	p.start, p.end = start, end
+	p.job = uint16(len(w.jobs))
+	w.jobs = append(w.jobs, job{session: s, buf: buf, offsets: offsets, seq: seq})
+}

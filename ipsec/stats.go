@@ -1,0 +1,263 @@
+package ipsec
+
+import (
+	"time"
+
+	"espgw/pmd"
+	"espgw/sa"
+)
+
+// Stats are all counters of a gateway at one moment; its JSON is what
+// --stats-json writes. Names are a contract.
+type Stats struct {
+	Seconds   float64        `json:"seconds"`
+	Ports     []PortStats    `json:"ports"`
+	Lcores    []LcoreStats   `json:"lcores"`
+	Totals    Totals         `json:"totals"`
+	Drops     DropCounts     `json:"drops"`
+	SAs       []SAStats      `json:"sas"`
+	Policies  []PolicyStats  `json:"policies"`
+	Offload   []OffloadStats `json:"offload"`
+	Emulation struct{}       `json:"emulation"`
+}
+
+// PortStats are a port's whole Ethernet frames as the gateway counted them, and
+// what its driver counts.
+type PortStats struct {
+	Port      int               `json:"port"`
+	Name      string            `json:"name"`
+	Device    string            `json:"device"`
+	Side      Side              `json:"side"`
+	Link      bool              `json:"link"`
+	MTU       int               `json:"mtu"`
+	RxPackets uint64            `json:"rx_packets"`
+	RxBytes   uint64            `json:"rx_bytes"`
+	TxPackets uint64            `json:"tx_packets"`
+	TxBytes   uint64            `json:"tx_bytes"`
+	Driver    map[string]uint64 `json:"driver"`
+}
+
+// LcoreStats are the turns of one worker.
+type LcoreStats struct {
+	Lcore     int    `json:"lcore"`
+	Turns     uint64 `json:"turns"`
+	IdleTurns uint64 `json:"idle_turns"`
+	Packets   uint64 `json:"packets"`
+}
+
+// Totals balance: Received + Originated = Transmitted + Dropped + InFlight.
+type Totals struct {
+	Received    uint64 `json:"received"`
+	Originated  uint64 `json:"originated"`
+	Transmitted uint64 `json:"transmitted"`
+	Dropped     uint64 `json:"dropped"`
+	InFlight    uint64 `json:"in_flight"`
+}
+
+// SAStats are one SA's counters. Bytes are IP octets before sealing and after
+// opening; Sequence is the last one sent or the highest accepted.
+type SAStats struct {
+	SPI          uint32            `json:"spi"`
+	Dst          string            `json:"dst"`
+	Src          string            `json:"src"`
+	Dir          string            `json:"dir"`
+	State        string            `json:"state"`
+	Mode         string            `json:"mode"`
+	ReqID        uint32            `json:"reqid"`
+	Algorithm    string            `json:"algorithm"`
+	KeyBits      int               `json:"key_bits"`
+	ICVBits      int               `json:"icv_bits"`
+	ESN          bool              `json:"esn"`
+	Window       uint32            `json:"window"`
+	Engine       string            `json:"engine"`
+	EngineReason string            `json:"engine_reason"`
+	Packets      uint64            `json:"packets"`
+	Bytes        uint64            `json:"bytes"`
+	Sequence     uint64            `json:"sequence"`
+	Limits       map[string]uint64 `json:"limits"`
+	Errors       map[string]uint64 `json:"errors"`
+}
+
+// PolicyStats count the packets that a policy decided.
+type PolicyStats struct {
+	Dir      string `json:"dir"`
+	Index    uint32 `json:"index"`
+	Priority uint32 `json:"priority"`
+	Packets  uint64 `json:"packets"`
+}
+
+// OffloadStats are the inline SAs of an unprotected port.
+type OffloadStats struct {
+	Port      int    `json:"port"`
+	Depth     string `json:"depth"`
+	SlotsUsed int    `json:"slots_used"`
+	SlotsFree int    `json:"slots_free"`
+	Waiting   int    `json:"waiting"`
+}
+
+// Stats reads all counters. While workers run, packets that are between two
+// counters show up in InFlight.
+func (g *Gateway) Stats() *Stats {
+	s := &Stats{Drops: DropCounts{}}
+	if !g.started.IsZero() {
+		end := time.Now()
+		if g.ended.Load() && !g.stopped.IsZero() {
+			end = g.stopped
+		}
+		s.Seconds = end.Sub(g.started).Seconds()
+	}
+	g.addWorkers(s)
+	g.addPorts(s)
+	g.addTables(s)
+	return s
+}
+
+func (g *Gateway) addWorkers(s *Stats) {
+	for _, w := range g.workers {
+		c := &w.counters
+		s.Lcores = append(s.Lcores, LcoreStats{
+			Lcore: w.lcore, Turns: c.turns.Load(), IdleTurns: c.idleTurns.Load(), Packets: c.packets.Load(),
+		})
+		for r := range c.drops {
+			n := c.drops[r].Load()
+			s.Drops[r] += n
+			s.Totals.Dropped += n
+		}
+		for _, l := range w.lanes {
+			s.Totals.Transmitted += l.Counters().TxPackets
+		}
+	}
+	// What was received is read last, so that it is never behind what became of it.
+	for _, w := range g.workers {
+		for _, l := range w.lanes {
+			s.Totals.Received += l.Counters().RxPackets
+		}
+	}
+	t := &s.Totals
+	t.InFlight = t.Received + t.Originated - t.Transmitted - t.Dropped
+}
+
+func (g *Gateway) addPorts(s *Stats) {
+	for _, p := range g.ports {
+		info := p.Port.Info()
+		row := PortStats{
+			Port: p.id(), Name: p.Name, Device: info.Device, Side: p.side,
+			Link: p.up.Load(), MTU: p.mtu, Driver: driverCounters(p.Port),
+		}
+		for _, w := range g.workers {
+			for _, l := range w.lanes {
+				c := l.Counters()
+				if l.rx == p {
+					row.RxPackets += c.RxPackets
+					row.RxBytes += c.RxBytes
+				}
+				if l.tx == p {
+					row.TxPackets += c.TxPackets
+					row.TxBytes += c.TxBytes
+				}
+			}
+		}
+		s.Ports = append(s.Ports, row)
+		if p.side == Unprotected {
+			s.Offload = append(s.Offload, OffloadStats{Port: p.id(), Depth: "none"})
+		}
+	}
+}
+
+func (g *Gateway) addTables(s *Stats) {
+	s.SAs, s.Policies = []SAStats{}, []PolicyStats{}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tx := g.config.DB.Begin()
+	defer tx.Rollback()
+	for state := range tx.States(nil) {
+		s.SAs = append(s.SAs, g.saStats(state))
+	}
+	for state := range tx.ExpiredStates() {
+		s.SAs = append(s.SAs, g.saStats(state))
+	}
+	for p := range tx.Policies(nil) {
+		settings := p.Policy()
+		s.Policies = append(s.Policies, PolicyStats{
+			Dir: settings.Dir.String(), Index: settings.Index, Priority: settings.Priority, Packets: p.Packets(),
+		})
+	}
+}
+
+func (g *Gateway) saStats(state *sa.SA) SAStats {
+	p := state.Params()
+	row := SAStats{
+		SPI: p.SPI, Dst: p.Dst.String(), Src: p.Src.String(), Dir: state.Dir().String(), State: stateText(state),
+		Mode: p.Mode.String(), ReqID: p.ReqID, Algorithm: p.Algorithm.String(), KeyBits: 8 * (p.Key.Len() - sa.SaltLen),
+		ICVBits: p.ICVBits, ESN: p.Flags&sa.FlagESN != 0, Window: state.Window(),
+		Packets: state.Packets(), Bytes: state.Bytes(), Sequence: state.LastSequence(),
+		Limits: limitMap(p.Limits), Errors: map[string]uint64{},
+	}
+	if session := g.session(state); session != nil {
+		row.Engine, row.EngineReason = session.engine, session.reason
+		for r := range session.errors {
+			if n := session.errors[r].Load(); n != 0 {
+				row.Errors[Reason(r).String()] = n
+			}
+		}
+	}
+	return row
+}
+
+func stateText(s *sa.SA) string {
+	switch {
+	case s.Expired():
+		return "expired"
+	case s.Dying():
+		return "dying"
+	default:
+		return "valid"
+	}
+}
+
+func limitMap(l sa.Limits) map[string]uint64 {
+	m := map[string]uint64{}
+	count := func(name string, n uint64) {
+		if n != sa.NoLimit {
+			m[name] = n
+		}
+	}
+	seconds := func(name string, d time.Duration) {
+		if d != 0 {
+			m[name] = uint64(d / time.Second)
+		}
+	}
+	count("byte_soft", l.SoftBytes)
+	count("byte_hard", l.HardBytes)
+	count("packet_soft", l.SoftPackets)
+	count("packet_hard", l.HardPackets)
+	seconds("time_soft", l.SoftAdd)
+	seconds("time_hard", l.HardAdd)
+	seconds("time_use_soft", l.SoftUse)
+	seconds("time_use_hard", l.HardUse)
+	return m
+}
+
+// Received returns how many packets all lanes have received.
+func (g *Gateway) Received() uint64 {
+	n := uint64(0)
+	for _, w := range g.workers {
+		for _, l := range w.lanes {
+			n += l.Counters().RxPackets
+		}
+	}
+	return n
+}
+
+// driverCounters are what the driver counts, in its own sense of packets and
+// octets; what it cannot tell is 0.
+func driverCounters(p *pmd.Port) map[string]uint64 {
+	s, err := p.Stats()
+	if err != nil {
+		return map[string]uint64{}
+	}
+	return map[string]uint64{
+		"rx_packets": s.RxPackets, "rx_bytes": s.RxBytes, "rx_missed": s.RxMissed, "rx_errors": s.RxErrors,
+		"rx_no_buffer": s.RxNoBuffer, "tx_packets": s.TxPackets, "tx_bytes": s.TxBytes, "tx_errors": s.TxErrors,
+	}
+}

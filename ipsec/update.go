@@ -1,0 +1,107 @@
+package ipsec
+
+import (
+	"time"
+
+	"espgw/sa"
+)
+
+// Update makes one atomic change of SAs and policies under traffic: change gets
+// a transaction, and either all of it takes effect or nothing. Workers see the
+// old tables or the new ones, never a mixture. When Update returns, no worker
+// uses a removed SA any more and its key is wiped.
+func (g *Gateway) Update(change func(*sa.Tx) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tx := g.config.DB.Begin()
+	defer tx.Rollback()
+	if err := change(tx); err != nil {
+		return err
+	}
+	next, err := tx.Prepare()
+	if err != nil {
+		return err
+	}
+	opened := 0
+	for _, s := range next.Added {
+		session, err := openSession(s)
+		if err != nil {
+			for _, s := range next.Added[:opened] {
+				g.sessions[s.Slot()].Store(nil)
+			}
+			return err
+		}
+		g.sessions[s.Slot()].Store(session)
+		opened++
+	}
+	ports := g.generation.Load().encapPorts
+	if g.countEncaps(next) {
+		ports = newPortSet(g.encaps)
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	g.generation.Store(&generation{table: next.Table, encapPorts: ports})
+	g.waitQuiet()
+	for _, s := range next.Removed {
+		g.sessions[s.Slot()].Store(nil)
+	}
+	g.config.DB.Release(next.Removed)
+	return nil
+}
+
+// countEncaps keeps the set of UDP ports that carry ESP; it reports whether the
+// change touches it.
+func (g *Gateway) countEncaps(c *sa.Change) bool {
+	touched := false
+	for _, s := range c.Added {
+		if e := s.Params().Encap; e != nil {
+			touched = true
+			g.encaps[e.DstPort]++
+		}
+	}
+	for _, s := range c.Removed {
+		if e := s.Params().Encap; e != nil {
+			touched = true
+			if g.encaps[e.DstPort]--; g.encaps[e.DstPort] == 0 {
+				delete(g.encaps, e.DstPort)
+			}
+		}
+	}
+	return touched
+}
+
+// waitQuiet returns when every running worker has passed a quiet point since
+// the call, so that none holds what it loaded before.
+func (g *Gateway) waitQuiet() {
+	before := make([]uint64, len(g.workers))
+	for i, w := range g.workers {
+		before[i] = w.turn.Load()
+	}
+	for i, w := range g.workers {
+		pause := 5 * time.Microsecond
+		for w.thread != nil && !w.stopped.Load() && w.turn.Load() == before[i] {
+			time.Sleep(pause)
+			pause = min(2*pause, time.Millisecond)
+		}
+	}
+}
+
+// natPort is the port of RFC 3948; keepalives and IKE arrive there also while
+// no SA uses it.
+const natPort = 4500
+
+// portSet is an immutable set of UDP ports.
+type portSet struct{ bits [1 << 16 / 64]uint64 }
+
+func newPortSet(ports map[uint16]int) *portSet {
+	s := &portSet{}
+	s.add(natPort)
+	for p := range ports {
+		s.add(p)
+	}
+	return s
+}
+
+func (s *portSet) add(p uint16)      { s.bits[p>>6] |= 1 << (p & 63) }
+func (s *portSet) has(p uint16) bool { return s.bits[p>>6]&(1<<(p&63)) != 0 }

@@ -1,0 +1,224 @@
+package ipsec
+
+import (
+	"sync/atomic"
+	"time"
+
+	"espgw/ipsec/packet"
+	"espgw/pmd"
+	"espgw/sa"
+)
+
+// direction of a lane.
+type laneDirection uint8
+
+const (
+	outbound laneDirection = iota // protected to unprotected
+	inbound                       // unprotected to protected
+)
+
+// verdict of the pipeline on one packet of a burst.
+type fate uint8
+
+const (
+	fateDrop fate = iota
+	fatePass
+	fateCrypt
+)
+
+// packetState is what a worker knows of one packet of the current burst. The
+// mbuf and buf are the packet's until the next Exchange.
+type packetState struct {
+	meta   packet.Meta
+	fate   fate
+	reason Reason
+	job    uint16 // index in worker.jobs, for fateCrypt
+	start  int
+	end    int
+	length int // IP octets before sealing
+	sess   *session
+	mbuf   *pmd.Mbuf
+}
+
+// lane is one direction of one pair on one worker.
+type lane struct {
+	*pmd.Lane
+	direction laneDirection
+	rx, tx    *port
+	// out is the lane that owns the worker's transmit queue on tx: itself, or
+	// the first of the worker's lanes that send there.
+	out    *lane
+	unsent uint64 // of its counters: already counted as dropped
+}
+
+// worker runs its lanes to completion on one lcore.
+type worker struct {
+	gateway *Gateway
+	lcore   int
+	lanes   []*lane
+	engine  engine
+	thread  *pmd.Thread
+
+	stop     atomic.Bool
+	turn     atomic.Uint64 // quiet points passed
+	stopped  atomic.Bool
+	counters workerCounters
+
+	// Of the current turn only.
+	now     int64 // Unix nanoseconds
+	gen     *generation
+	packets []packetState
+	jobs    []job
+	drops   [NumReasons]uint32
+	policy  *sa.PolicyState // run of packets of one policy
+	matched uint64
+}
+
+// run is the worker's life, on its own pinned thread.
+func (w *worker) run() {
+	defer w.stopped.Store(true)
+	idle := 0
+	for !w.stop.Load() {
+		w.gen = w.gateway.generation.Load()
+		received := 0
+		for _, l := range w.lanes {
+			received += w.turnOf(l)
+		}
+		w.finishTurn(received)
+		if received > 0 {
+			idle = 0
+			continue
+		}
+		if idle++; idle > idleTurnsBeforeSleep && w.gateway.config.IdleBackoff > 0 {
+			pmd.IdleSleep(w.gateway.config.IdleBackoff)
+		}
+	}
+	w.drain()
+}
+
+// idleTurnsBeforeSleep is how many turns without a packet a worker makes before
+// the idle back-off, if it is on, puts it to sleep.
+const idleTurnsBeforeSleep = 64
+
+// turnOf makes one turn of one lane and returns how many packets it received.
+func (w *worker) turnOf(l *lane) int {
+	l.Exchange()
+	w.countUnsent(l)
+	burst := l.Rx()
+	if len(burst) == 0 {
+		return 0
+	}
+	w.now = time.Now().UnixNano()
+	if l.direction == outbound {
+		w.outbound(l, burst)
+	} else {
+		w.inbound(l, burst)
+	}
+	return len(burst)
+}
+
+// countUnsent counts what the lane gave up sending.
+func (w *worker) countUnsent(l *lane) {
+	c := l.Counters()
+	if n := c.TxGivenUp + c.TxRefused; n != l.unsent {
+		w.drops[l.tx.reasonUnsent()] += uint32(n - l.unsent)
+		l.unsent = n
+	}
+}
+
+// finishTurn publishes the turn's counters and passes the quiet point.
+func (w *worker) finishTurn(received int) {
+	w.flushPolicy()
+	if received == 0 {
+		bump(&w.counters.idleTurns, 1)
+	} else {
+		bump(&w.counters.packets, uint64(received))
+	}
+	w.flushDrops()
+	bump(&w.counters.turns, 1)
+	w.turn.Add(1)
+}
+
+func (w *worker) flushDrops() {
+	for r := range w.drops {
+		if n := w.drops[r]; n != 0 {
+			bump(&w.counters.drops[r], uint64(n))
+			w.drops[r] = 0
+		}
+	}
+}
+
+// finish sends or drops every packet of the burst, in the order it came.
+func (w *worker) finish(l *lane) {
+	down := l.tx.unsendable()
+	for i := range w.packets {
+		p := &w.packets[i]
+		if p.fate == fateDrop {
+			w.drop(l, p)
+			continue
+		}
+		if down != ReasonNone {
+			p.reason = down
+			w.drop(l, p)
+			continue
+		}
+		p.mbuf.SetBounds(p.start, p.end)
+		p.mbuf.ClearTx()
+		if !l.out.Send(p.mbuf) {
+			p.reason = TxFull
+			w.drop(l, p)
+		}
+	}
+}
+
+func (w *worker) drop(l *lane, p *packetState) {
+	w.drops[p.reason]++
+	if p.sess != nil {
+		p.sess.errors[p.reason].Add(1)
+	}
+	l.Drop(p.mbuf)
+}
+
+// match counts a packet under the policy that decided it, once per run of
+// packets of one policy.
+func (w *worker) match(p *sa.PolicyState) {
+	if p != w.policy {
+		w.flushPolicy()
+		w.policy = p
+	}
+	w.matched++
+}
+
+func (w *worker) flushPolicy() {
+	if w.policy != nil {
+		w.policy.Add(w.matched, w.now)
+	}
+	w.policy, w.matched = nil, 0
+}
+
+// begin takes the mbufs of a burst into w.packets.
+func (w *worker) begin(burst []*pmd.Mbuf) []packetState {
+	w.packets = w.packets[:len(burst)]
+	w.jobs = w.jobs[:0]
+	for i, m := range burst {
+		p := &w.packets[i]
+		p.mbuf, p.sess, p.reason, p.fate = m, nil, ReasonNone, fateDrop
+		restoreTags(m)
+		p.start = m.Start()
+		p.end = p.start + m.Len()
+	}
+	return w.packets
+}
+
+// drain sends what the lanes still hold, for at most drainTime, and counts the
+// rest as Shutdown.
+func (w *worker) drain() {
+	for _, l := range w.lanes {
+		w.drops[Shutdown] += uint32(l.Flush(drainTime))
+		w.countUnsent(l)
+	}
+	w.flushDrops()
+	w.turn.Add(1)
+}
+
+const drainTime = 500 * time.Millisecond
