@@ -3,7 +3,8 @@ package sa
 import "net/netip"
 
 // Selector says which packets an SA or a policy is about (RFC 4301, 4.4.1.1).
-// Prefixes are masked; both are valid and of one family. Port values are host
+// Both prefixes are valid and of one family; bits behind a prefix are kept for
+// listings and mean nothing when packets are matched. Port values are host
 // order; a packet matches when its port equals the value under the mask, so
 // mask 0 matches every port. For ICMP and ICMPv6 the source port is the type
 // and the destination port the code, as in the kernel.

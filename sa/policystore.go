@@ -2,6 +2,8 @@ package sa
 
 import "slices"
 
+// policyKey tells policies apart as the kernel does: 10.0.0.9/8 and 10.0.0.0/8
+// match alike and are two policies.
 type policyKey struct {
 	dir Direction
 	sel Selector
@@ -21,11 +23,6 @@ func newPolicyStore() policyStore {
 }
 
 func (p *PolicyState) key() policyKey { return policyKey{p.policy.Dir, p.policy.Sel} }
-
-func masked(s Selector) Selector {
-	s.Src, s.Dst = s.Src.Masked(), s.Dst.Masked()
-	return s
-}
 
 // link puts p in at its age.
 func (s *policyStore) link(p *PolicyState) {

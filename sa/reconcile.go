@@ -67,7 +67,7 @@ func (tx *Tx) reconcileStates(old, new *Config) error {
 }
 
 func (tx *Tx) reconcilePolicies(old, new *Config) error {
-	key := func(p *Policy) policyKey { return policyKey{p.Dir, masked(p.Sel)} }
+	key := func(p *Policy) policyKey { return policyKey{p.Dir, p.Sel} }
 	was := map[policyKey]*Policy{}
 	for _, p := range old.Policies {
 		was[key(p)] = p

@@ -37,7 +37,6 @@ func (tx *Tx) putPolicy(p *Policy, replace bool) error {
 	}
 	db := tx.db
 	c := *p
-	c.Sel = masked(p.Sel)
 	c.Templates = slices.Clone(p.Templates)
 	ps := &PolicyState{match: compile(&c.Sel), policy: &c, added: db.options.Now()}
 	ps.acquire.events = &db.acquires
@@ -94,7 +93,7 @@ func (tx *Tx) warnPolicy(p *PolicyState) {
 // GetPolicy returns the policy of that direction and selector, nil if there is
 // none.
 func (tx *Tx) GetPolicy(dir Direction, sel Selector) *PolicyState {
-	return tx.db.policies.byKey[policyKey{dir, masked(sel)}]
+	return tx.db.policies.byKey[policyKey{dir, sel}]
 }
 
 // GetPolicyIndex returns the policy of that index, nil if there is none or it

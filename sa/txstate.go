@@ -74,7 +74,7 @@ func (p *Params) clone() *Params {
 	c := *p
 	c.Key = p.Key.Clone()
 	if p.Sel != nil {
-		c.Sel = new(masked(*p.Sel))
+		c.Sel = new(*p.Sel)
 	}
 	if p.Encap != nil {
 		c.Encap = new(*p.Encap)
