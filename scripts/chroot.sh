@@ -10,7 +10,7 @@ usage() {
     cat <<'TEXT'
 Usage: scripts/chroot.sh [OPTION]... [--] [COMMAND]
 
-COMMAND (default: make test) is given to the chroot's shell, in the clone of the last commit.
+COMMAND (default: make test) is given to the chroot's bash, in the clone of the last commit.
 
   --suite bookworm|trixie  Debian 12 (default) or 13
   --go host|debian         this machine's Go, seen read-only at /usr/local/go (default), or Debian's own
@@ -106,7 +106,7 @@ inside() {
     done
     env -i "${network[@]}" TERM="${TERM:-dumb}" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin \
         HOME="$(awk -F : -v who="$who" '$1 == who { print $6 }' "$to/etc/passwd")" DEBIAN_FRONTEND=noninteractive \
-        chroot --userspec="$who" "$to" /bin/sh -c "cd '$where' && $what" </dev/null
+        chroot --userspec="$who" "$to" /bin/bash -c "cd '$where' && $what" </dev/null
 }
 
 mount_all() {

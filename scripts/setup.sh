@@ -44,7 +44,7 @@ as_root() {
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev pkg-config libdpdk-dev ;;
-    demo) packages_of build && echo python3 ;;
+    demo) packages_of build && echo python3 tshark ;;
     lint) packages_of build && echo shellcheck ;;
     lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark python3-scapy procps util-linux ;;
     test) packages_of demo && packages_of lint && packages_of lab && echo python3-cryptography ;;
