@@ -86,6 +86,9 @@ type Command struct {
 	// Defaults are the directions and actions of `policy setdefault`, as given.
 	Defaults []Default
 
+	// Errors, if a caller sets it, tells `-s state list` what an SA refused.
+	Errors func(*sa.SA) StateErrors
+
 	// Events are the words of `monitor`, in iproute2's spelling: acquire,
 	// expire, SA, policy, aevent, report; none means all.
 	Events []string
@@ -170,4 +173,12 @@ func (f *PolicyFilter) Match(p *sa.Policy) bool {
 		return false
 	}
 	return true
+}
+
+// Wipe overwrites the key of a `state add` or `state update`. The DB has its own
+// copy, so a command that was executed and is not needed any more is wiped.
+func (c *Command) Wipe() {
+	if c.State != nil {
+		c.State.Key.Wipe()
+	}
 }

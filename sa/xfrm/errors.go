@@ -6,14 +6,9 @@ import (
 	"strings"
 )
 
-// The sentinels that callers decide on.
-var (
-	// ErrNoCommand: the text holds nothing but blanks and comments.
-	ErrNoCommand = errors.New("no command")
-	// ErrMonitor: the command is `ip xfrm monitor`, which does not end and so
-	// is not for Execute: the caller follows the DB's events itself.
-	ErrMonitor = errors.New("monitor does not end and cannot be part of a batch")
-)
+// ErrMonitor: the command is `ip xfrm monitor`, which does not end and so is not
+// for Execute: the caller follows the DB's events itself.
+var ErrMonitor = errors.New("monitor does not end and cannot be part of a batch")
 
 // Error says what is wrong with a text, where, and what would be right. Line and
 // Column count from 1; Column counts characters. File is empty where the text

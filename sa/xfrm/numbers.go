@@ -112,3 +112,21 @@ func parsePort(s string, bits int) (port, mask uint16, ok bool) {
 	}
 	return uint16(n), mask, true
 }
+
+// formatAddr prints an address as glibc's inet_ntop does. It differs from
+// netip's form for ::a.b.c.d only.
+func formatAddr(a netip.Addr) string {
+	if !a.Is6() || a.Is4In6() {
+		return a.String()
+	}
+	b := a.As16()
+	for _, x := range b[:12] {
+		if x != 0 {
+			return a.String()
+		}
+	}
+	if b[12] == 0 && b[13] == 0 {
+		return a.String()
+	}
+	return "::" + netip.AddrFrom4([4]byte(b[12:])).String()
+}

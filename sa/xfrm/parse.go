@@ -7,15 +7,15 @@ import (
 )
 
 // Parse reads one command, `[ip [OPTIONS]] xfrm …`. A text that holds only
-// blanks and comments gives ErrNoCommand; one with several commands, or a wrong
-// one, an *Error.
+// blanks and comments gives neither a command nor an error; one with several
+// commands, or a wrong one, gives an *Error.
 func Parse(line string) (*Command, error) {
 	commands, err := parseText(line, "")
 	switch {
 	case err != nil:
 		return nil, err
 	case len(commands) == 0:
-		return nil, ErrNoCommand
+		return nil, nil
 	case len(commands) > 1:
 		return nil, &Error{Line: commands[1].Line, Column: 1, Word: commands[1].Object.String(), Reason: "one command is expected here, and this is a second one"}
 	}
