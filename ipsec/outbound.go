@@ -33,9 +33,8 @@ func (w *worker) outbound(l *lane, burst []*pmd.Mbuf) {
 	if len(w.jobs) > 0 {
 		w.engine.seal(w.jobs)
 		for i := range packets {
-			p := &packets[i]
-			if p.fate == fateCrypt && w.jobs[p.job].err != nil {
-				p.fate, p.reason = fateDrop, OutEngineFailed
+			if p := &packets[i]; p.fate == fateCrypt {
+				w.finishSealed(p)
 			}
 		}
 	}
@@ -147,6 +146,18 @@ func (w *worker) frame(run []packetState) {
 			continue
 		}
 		w.frameOne(p, s, first+uint64(i))
+	}
+}
+
+// finishSealed does what can only be done with the ciphertext there.
+func (w *worker) finishSealed(p *packetState) {
+	j := &w.jobs[p.job]
+	if j.err != nil {
+		p.fate, p.reason = fateDrop, OutEngineFailed
+		return
+	}
+	if t := &p.sess.transform; t.NeedsChecksum(&p.meta) {
+		t.PutChecksum(j.buf, p.start, &p.meta, j.offsets)
 	}
 }
 

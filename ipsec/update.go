@@ -22,17 +22,8 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	opened := 0
-	for _, s := range next.Added {
-		session, err := openSession(s)
-		if err != nil {
-			for _, s := range next.Added[:opened] {
-				g.sessions[s.Slot()].Store(nil)
-			}
-			return err
-		}
-		g.sessions[s.Slot()].Store(session)
-		opened++
+	if err := g.openSessions(next); err != nil {
+		return err
 	}
 	ports := g.generation.Load().encapPorts
 	if g.countEncaps(next) {
@@ -47,6 +38,32 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 		g.sessions[s.Slot()].Store(nil)
 	}
 	g.config.DB.Release(next.Removed)
+	return nil
+}
+
+// openSessions opens a session for each added SA; on an error none stays open.
+// An SA in the place of another of the same identity goes on counting errors
+// where that one was.
+func (g *Gateway) openSessions(next *sa.Change) error {
+	errors := map[sa.ID]*reasonCounts{}
+	for _, s := range next.Removed {
+		if old := g.session(s); old != nil {
+			errors[s.ID()] = old.errors
+		}
+	}
+	for i, s := range next.Added {
+		session, err := openSession(s)
+		if err != nil {
+			for _, s := range next.Added[:i] {
+				g.sessions[s.Slot()].Store(nil)
+			}
+			return err
+		}
+		if counts := errors[s.ID()]; counts != nil {
+			session.errors = counts
+		}
+		g.sessions[s.Slot()].Store(session)
+	}
 	return nil
 }
 

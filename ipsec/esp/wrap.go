@@ -13,8 +13,8 @@ import (
 //
 // The headers move forward into the headroom; Ethernet padding is cut off. The
 // octet that named the payload says ESP or UDP, and lengths and the IPv4 header
-// checksum follow. The UDP checksum of encapsulation is 0, over IPv4 as RFC 3948
-// 2.1 wants it and over IPv6 as RFC 6935 permits.
+// checksum follow. The UDP checksum of encapsulation is 0, as RFC 3948 2.1 wants it
+// over IPv4; over IPv6 PutChecksum fills it in behind the engine.
 //
 // It returns ErrMalformed where *m is no whole IP packet within the frame,
 // ErrFragment, ErrTooLong or ErrNoRoom; then buf is unchanged.

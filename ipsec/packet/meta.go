@@ -65,6 +65,10 @@ type Meta struct {
 // Whole reports whether the packet is no fragment. An atomic fragment is whole.
 func (m *Meta) Whole() bool { return m.Flow.Frag == sa.FragNone }
 
+// Routed reports whether an IPv6 routing header was seen, so that the address in
+// the IPv6 header need not be the final one.
+func (m *Meta) Routed() bool { return m.routed }
+
 // IsIP reports whether the frame is an IP packet with valid offsets.
 func (m *Meta) IsIP() bool { return m.Kind != Other && m.Fault == OK }
 
