@@ -5,7 +5,6 @@ import "C"
 
 import (
 	"fmt"
-	"net"
 )
 
 // frameOverhead is what a frame has around its MTU at most, in octets: Ethernet
@@ -74,7 +73,7 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 		tx_queues:   C.uint16_t(cfg.TxQueues),
 		rx_desc:     C.uint16_t(cfg.RxDesc),
 		tx_desc:     C.uint16_t(cfg.TxDesc),
-		mtu:         C.uint16_t(cfg.MTU),
+		mtu:         C.uint16_t(deviceMTU(info, cfg.MTU)),
 	}
 	for _, t := range rssTypes {
 		for _, name := range applied.RSS {
@@ -89,6 +88,11 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 	applied.RxDesc, applied.TxDesc, applied.MTU = int(c.rx_desc), int(c.tx_desc), int(c.mtu)
 	if c.mtu_unset != 0 {
 		applied.Masked = append(applied.Masked, "MTU")
+	}
+	if deviceMTU(info, cfg.MTU) != cfg.MTU {
+		if applied.MTU, err = setInterfaceMTU(info, cfg.MTU); err != nil {
+			return Applied{}, err
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,6 +129,8 @@ func (cfg *PortConfig) check(info PortInfo) error {
 		return fmt.Errorf("%w: %d and %d descriptors, 1 to 65535 are possible", ErrConfig, cfg.RxDesc, cfg.TxDesc)
 	case cfg.MTU != 0 && (cfg.MTU < max(info.MinMTU, 68) || cfg.MTU > info.MaxMTU):
 		return fmt.Errorf("%w: MTU of %d octets, %d to %d are possible", ErrConfig, cfg.MTU, max(info.MinMTU, 68), info.MaxMTU)
+	case cfg.Pool.DataRoom() < info.MinDataRoom:
+		return fmt.Errorf("%w: buffers of %d octets (pool %s), the driver wants %d at least", ErrConfig, cfg.Pool.DataRoom(), cfg.Pool.Name(), info.MinDataRoom)
 	case cfg.RxOffloads&RxScatter == 0 && cfg.Pool.DataRoom() < mtu+frameOverhead:
 		return fmt.Errorf("%w: buffers of %d octets (pool %s) for an MTU of %d, which needs %d",
 			ErrConfig, cfg.Pool.DataRoom(), cfg.Pool.Name(), mtu, mtu+frameOverhead)
@@ -173,13 +179,4 @@ func (p *Port) MTU() (int, error) {
 		return rc
 	})
 	return mtu, err
-}
-
-// KernelMTU is the MTU of a network interface of the kernel in octets.
-func KernelMTU(name string) (int, error) {
-	i, err := net.InterfaceByName(name)
-	if err != nil {
-		return 0, fmt.Errorf("reading the MTU of interface %s: %w", name, err)
-	}
-	return i.MTU, nil
 }

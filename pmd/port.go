@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +24,8 @@ type PortInfo struct {
 	MaxRxQueues, MaxTxQueues int
 	MinMTU, MaxMTU           int // octets; 0 and 65535 when the driver names no limit
 	MTU                      int // as it is now
-	MaxFrame                 int // longest frame it receives, octets
+	MaxFrame                 int // longest frame that the driver admits to, octets
+	MinDataRoom              int // smallest Pool.DataRoom that the driver takes, octets; 0: any
 
 	RxOffloads, TxOffloads Offload
 	RSS                    []string // of ip, tcp, udp, esp: what it can hash
@@ -96,14 +96,18 @@ func FindPort(numberOrName string) (*Port, error) {
 }
 
 func describePorts(all []PortInfo) string {
-	if len(all) == 0 {
-		return "there is none: name a device with -a or --vdev in front of the --"
+	text := "there is none: name a device with -a or --vdev in front of the --"
+	if len(all) > 0 {
+		names := make([]string, len(all))
+		for i, info := range all {
+			names[i] = fmt.Sprintf("%d %s", info.ID, info.Device)
+		}
+		text = "there are: " + strings.Join(names, ", ")
 	}
-	names := make([]string, len(all))
-	for i, info := range all {
-		names[i] = fmt.Sprintf("%d %s", info.ID, info.Device)
+	if len(startLines) > 0 {
+		text += "; DPDK said: " + strings.Join(startLines, " | ")
 	}
-	return "there are: " + strings.Join(names, ", ")
+	return text
 }
 
 func portOf(info PortInfo) *Port {
@@ -146,8 +150,7 @@ func portInfo(id int) (PortInfo, error) {
 			info.KernelInterface = i.Name
 		}
 	}
-	info.UnmarkedChecksums = info.KernelInterface != "" &&
-		slices.Contains([]string{"net_af_packet", "net_af_xdp", "net_pcap"}, info.Driver)
+	info.describe()
 	return info, nil
 }
 
