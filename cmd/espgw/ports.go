@@ -120,16 +120,17 @@ func wantedMTU(o *options, port *openPort) int {
 }
 
 func (p *ports) makePool(eal *pmd.EAL, o *options) error {
-	largest, rings := 0, 0
+	largest, rings, least := 0, 0, 0
 	for _, port := range p.all {
 		id := port.ID()
 		largest = max(largest, wantedMTU(o, port))
+		least = max(least, port.Info().MinDataRoom)
 		rings += p.plan.RxQueues[id]*o.rxDesc + p.plan.TxQueues[id]*o.txDesc
 	}
-	room := largest + frameOverhead + espOverhead
+	room := max(largest+frameOverhead+espOverhead, least)
 	if o.mbufSize != 0 {
 		if o.mbufSize < room {
-			return usagef("--mbuf-size %d: an MTU of %d needs at least %d", o.mbufSize, largest, room)
+			return usagef("--mbuf-size %d: an MTU of %d and these drivers need at least %d", o.mbufSize, largest, room)
 		}
 		room = o.mbufSize
 	}

@@ -39,14 +39,18 @@ func openWire(o *options) (_ *wire, err error) {
 		}
 		w.record = newRecorder(file)
 	}
-	w.pool, err = pmd.NewPool(pmd.PoolConfig{Name: "espwire", Mbufs: 8191, DataRoom: o.mtu + overhead, Socket: pmd.SocketAny})
-	if err != nil {
-		return nil, err
-	}
+	room := o.mtu + overhead
 	for i, name := range o.pair {
 		if w.ports[i], err = pmd.FindPort(name); err != nil {
 			return nil, err
 		}
+		room = max(room, w.ports[i].Info().MinDataRoom)
+	}
+	w.pool, err = pmd.NewPool(pmd.PoolConfig{Name: "espwire", Mbufs: 8191, DataRoom: room, Socket: pmd.SocketAny})
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range o.pair {
 		if err = w.startPort(w.ports[i]); err != nil {
 			return nil, fmt.Errorf("port %s: %w", name, err)
 		}
