@@ -83,9 +83,14 @@ func StartEAL(cfg EALConfig) (*EAL, error) {
 		e.argv.free()
 		return nil, e.explain(rc)
 	}
+	startLines = reader.lastLines()
 	ealRunning.Store(true)
 	return e, nil
 }
+
+// startLines is what EAL complained about while it started. It goes on without a
+// virtual device whose driver refuses it; FindPort then says why.
+var startLines []string
 
 // main is the main lcore's goroutine. It never returns: rte_eal_init pins the
 // thread, and Go must not run anything else on it. Locking before that call makes

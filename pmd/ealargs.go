@@ -1,8 +1,6 @@
 package pmd
 
-import (
-	"strings"
-)
+import "strings"
 
 // ealLong are EAL's long options and whether a value follows: 1 always, 2 only
 // after "=" (getopt_long's rules; eal_common_options.c of 22.11 and 24.11).
@@ -87,4 +85,11 @@ func (o ealOptions) filePrefix() string {
 		return prefix
 	}
 	return "rte"
+}
+
+// secondary says whether the process may be a secondary one, which lives in the
+// memory of another.
+func (o ealOptions) secondary() bool {
+	kind := o.last("proc-type")
+	return kind == "secondary" || kind == "auto"
 }
