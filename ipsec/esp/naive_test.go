@@ -76,7 +76,31 @@ func (n *naive) seal(ip []byte, head, name int, seq uint64, iv []byte) []byte {
 		out = binary.BigEndian.AppendUint16(out, uint16(8+len(esp)))
 		out = append(out, 0, 0)
 	}
-	return naiveLength(append(out, esp...))
+	out = naiveLength(append(out, esp...))
+	if n.ports != nil && out[0]>>4 == 6 {
+		naiveUDPSum(out, head)
+	}
+	return out
+}
+
+// naiveUDPSum fills in the checksum of the UDP header at at of an IPv6 packet.
+func naiveUDPSum(ip []byte, at int) {
+	n := len(ip) - at
+	sum := 17 + n
+	for i, v := range concat(ip[8:40], ip[at:]) {
+		if i%2 == 0 {
+			sum += int(v) << 8
+		} else {
+			sum += int(v)
+		}
+	}
+	for sum > 0xffff {
+		sum = sum%0x10000 + sum/0x10000
+	}
+	if sum == 0xffff {
+		sum = 0 // a zero means none, so its other form is sent
+	}
+	binary.BigEndian.PutUint16(ip[at+6:], uint16(0xffff-sum))
 }
 
 // naiveLength fills in the lengths and the checksum of an IP packet.

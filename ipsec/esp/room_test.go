@@ -47,14 +47,17 @@ func (r *room) checkAround(t testing.TB, lo, hi int) {
 	}
 }
 
-// seal frames and seals the packet.
+// seal frames and seals the packet, all of it.
 func (r *room) seal(s *Scratch, tr *Transform, a *AEAD, seq uint64) error {
 	start, end, o, err := tr.Wrap(r.buf, r.start, r.end, &r.meta, seq)
 	if err != nil {
 		return err
 	}
 	r.start, r.end = start, end
-	return a.Seal(s, r.buf, o, seq, tr.ESN)
+	if err = a.Seal(s, r.buf, o, seq, tr.ESN); err == nil && tr.NeedsChecksum(&r.meta) {
+		tr.PutChecksum(r.buf, r.start, &r.meta, o)
+	}
+	return err
 }
 
 // open does what a gateway does with an ESP packet whose SA it knows, but for

@@ -113,3 +113,37 @@ func TestWrapDistrustsMeta(t *testing.T) {
 		require.Equal(t, before, r.buf, name)
 	}
 }
+
+// TestPutChecksum: UDP over IPv6 has a checksum, but behind a routing header,
+// where the address that counts is not in the IPv6 header. UDP over IPv4 has none.
+func TestPutChecksum(t *testing.T) {
+	tr := Transform{ICVLen: 16, Encap: true}
+	n := suites()[2]
+	a := n.fast(t)
+	for _, tt := range []struct {
+		name string
+		ip   []byte
+		need bool
+	}{
+		{"ipv4", head4, false},
+		{"ipv6", head6, true},
+		{"ipv6 routed", head6x, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRoom(plainFrame(tt.ip, 100))
+			require.Equal(t, tt.need, tr.NeedsChecksum(&r.meta))
+			require.Equal(t, tt.name == "ipv6 routed", r.meta.Routed())
+			require.NoError(t, r.seal(NewScratch(0), &tr, a, 1))
+			got := r.ip()[len(tt.ip)+6 : len(tt.ip)+8]
+			if tt.name != "ipv6" {
+				require.Equal(t, []byte{0, 0}, got)
+				return
+			}
+			want := concat(r.ip())
+			want[len(tt.ip)+6], want[len(tt.ip)+7] = 0, 0
+			naiveUDPSum(want, len(tt.ip))
+			require.Equal(t, want, r.ip())
+			require.NotEqual(t, []byte{0, 0}, got)
+		})
+	}
+}
