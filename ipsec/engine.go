@@ -33,9 +33,25 @@ type session struct {
 	sa        *sa.SA
 	transform esp.Transform
 	aead      *esp.AEAD // nil once the SA has expired
-	errors    *reasonCounts
-	engine    string
-	reason    string // why it is this engine and not one that was asked for
+	// ownMask is the IV constant that this gateway would use in the other
+	// direction with the same key and SPI.
+	ownMask uint64
+	errors  *reasonCounts
+	engine  string
+	reason  string // why it is this engine and not one that was asked for
+}
+
+// reflected says whether an inbound packet is one that this gateway itself sent
+// under the same key and SPI the other way, now or before a restart, and that an
+// attacker has turned round by exchanging its addresses, which no ICV covers. Its
+// IV gives it away: sequence number XOR our own constant. A peer's IV differs
+// from that in the high bits; two SAs of one key with like constants are refused.
+func (s *session) reflected(iv uint64, seqLow uint32) bool {
+	seq := iv ^ s.ownMask
+	if s.transform.ESN {
+		return seq>>48 == 0 && uint32(seq) == seqLow
+	}
+	return seq == uint64(seqLow)
 }
 
 // withoutKey is the session of an SA that carries no more packets.

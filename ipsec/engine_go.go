@@ -48,6 +48,9 @@ func openSession(state *sa.SA) (*session, error) {
 		engine: EngineGo,
 		reason: "no hardware asked for",
 	}
+	turned := *p
+	turned.Src, turned.Dst = p.Dst, p.Src
+	s.ownMask = sa.IVMask(&turned)
 	if p.Encap != nil {
 		s.transform.Encap = true
 		s.transform.EncapSrc, s.transform.EncapDst = p.Encap.SrcPort, p.Encap.DstPort

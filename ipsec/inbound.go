@@ -1,6 +1,7 @@
 package ipsec
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"espgw/ipsec/esp"
@@ -101,6 +102,10 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 	offsets, seqLow, err := s.transform.Locate(buf, p.start, m)
 	if err != nil {
 		p.reason = InMalformed
+		return
+	}
+	if s.reflected(binary.BigEndian.Uint64(buf[offsets.ESP+esp.HeaderLen:]), seqLow) {
+		p.reason = InStateMismatch
 		return
 	}
 	seq, admission := state.CheckIn(seqLow)

@@ -55,7 +55,7 @@ func TestAEADNeverPrints(t *testing.T) {
 		}}
 		slog.New(slog.NewTextHandler(&log, noTime)).Info("x", "aead", a, "value", *a)
 		slog.New(slog.NewJSONHandler(&log, noTime)).Info("x", "aead", a, "value", *a)
-		encoded, err := json.Marshal(a)
+		encoded, err := json.Marshal(map[string]any{"aead": a})
 		require.NoError(t, err)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
 			fmt.Fprintf(&log, verb+verb, a, *a)

@@ -207,10 +207,7 @@ func lengths() (all []int) {
 	for n := range 65 {
 		all = append(all, n)
 	}
-	for _, n := range []int{127, 256, 511, 1400, 1446, 1447, 1448, 1449, 1480, 2048, 4095, 8000, 8951, 8952, 8953, 9000} {
-		all = append(all, n)
-	}
-	return all
+	return append(all, 127, 256, 511, 1400, 1446, 1447, 1448, 1449, 1480, 2048, 4095, 8000, 8951, 8952, 8953, 9000)
 }
 
 // TestAgainstNaive seals packets of every shape, suite and length, compares
