@@ -14,6 +14,11 @@ import (
 // tags and the checksum, and what virtio puts in front of a frame (12).
 const overhead = 14 + 2*4 + 4 + 12
 
+// patience is how long frames wait for a port that takes none. A gateway whose
+// link is up may still be starting, and a wire that loses frames by itself would
+// spoil what it is there to show.
+const patience = 10 * time.Second
+
 // wire is two ports and the two lanes between them, both of one worker.
 type wire struct {
 	options *options
@@ -56,7 +61,7 @@ func openWire(o *options) (_ *wire, err error) {
 		}
 	}
 	for i := range w.lanes {
-		w.lanes[i], err = pmd.NewLane(pmd.LaneConfig{RxPort: w.ports[i], TxPort: w.ports[1-i]})
+		w.lanes[i], err = pmd.NewLane(pmd.LaneConfig{RxPort: w.ports[i], TxPort: w.ports[1-i], Patience: patience})
 		if err != nil {
 			return nil, err
 		}
