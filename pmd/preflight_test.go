@@ -101,13 +101,19 @@ func TestPreflight(t *testing.T) {
 		{"socket-mem without huge pages", "--no-huge --socket-mem 64", nil, []string{"--socket-mem is about huge pages"}},
 		{"PCI device that is not there", "-a 0000:01:00.0", nil, []string{"-a 0000:01:00.0: there is no such PCI device"}},
 		{"PCI not looked at", "--no-pci -a 0000:01:00.0", nil, nil},
-		{"PCI device of the kernel", "-a 01:00.1,x=y", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "ixgbe") },
-			[]string{"-a 0000:01:00.1: the device belongs to the kernel's driver ixgbe"}},
-		{"PCI device without driver", "--allow 0000:01:00.1", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "") },
-			[]string{"the device has no driver"}},
+		{
+			"PCI device of the kernel", "-a 01:00.1,x=y", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "ixgbe") },
+			[]string{"-a 0000:01:00.1: the device belongs to the kernel's driver ixgbe"},
+		},
+		{
+			"PCI device without driver", "--allow 0000:01:00.1", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "") },
+			[]string{"the device has no driver"},
+		},
 		{"bifurcated driver", "-a 0000:01:00.1", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "mlx5_core") }, nil},
-		{"vfio without IOMMU", "-a 0000:01:00.1", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "vfio-pci") },
-			[]string{"there is no IOMMU for it"}},
+		{
+			"vfio without IOMMU", "-a 0000:01:00.1", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "vfio-pci") },
+			[]string{"there is no IOMMU for it"},
+		},
 		{"vfio without IOMMU, allowed", "-a 0000:01:00.1", func(t *testing.T, h *host) {
 			h.pci(t, "0000:01:00.1", "vfio-pci")
 			h.write(t, "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "Y\n")
@@ -118,20 +124,28 @@ func TestPreflight(t *testing.T) {
 			h.write(t, "/dev/vfio/12", "")
 			h.uid, h.caps, h.memlock = 1000, 0, 64<<20
 		}, []string{"512 MiB are to be locked for the device, the limit is 64 MiB"}},
-		{"tap without rights", "--vdev net_tap0,iface=x", func(t *testing.T, h *host) { h.caps = 0 },
-			[]string{"--vdev net_tap0: needs the capability CAP_NET_ADMIN"}},
+		{
+			"tap without rights", "--vdev net_tap0,iface=x", func(t *testing.T, h *host) { h.caps = 0 },
+			[]string{"--vdev net_tap0: needs the capability CAP_NET_ADMIN"},
+		},
 		{"tap without tun", "--vdev=net_tap_lan", func(t *testing.T, h *host) {
 			require.NoError(t, os.Remove(h.path("/dev/net/tun")))
 		}, []string{"--vdev net_tap_lan: /dev/net/tun is not there"}},
-		{"interface that is not there", "--vdev net_af_packet0,iface=eth7,blocksz=4096", nil,
-			[]string{`--vdev net_af_packet0: there is no network interface "eth7"`}},
+		{
+			"interface that is not there", "--vdev net_af_packet0,iface=eth7,blocksz=4096", nil,
+			[]string{`--vdev net_af_packet0: there is no network interface "eth7"`},
+		},
 		{"interface that is there", "--vdev net_af_packet0,iface=eth9", nil, nil},
-		{"capture that is not there", "--vdev net_pcap0,rx_pcap=/nowhere/x.pcap,tx_pcap=/nowhere/y.pcap", nil,
-			[]string{"the capture /nowhere/x.pcap cannot be read: no such file", "the folder of /nowhere/y.pcap cannot be written"}},
+		{
+			"capture that is not there", "--vdev net_pcap0,rx_pcap=/nowhere/x.pcap,tx_pcap=/nowhere/y.pcap", nil,
+			[]string{"the capture /nowhere/x.pcap cannot be read: no such file", "the folder of /nowhere/y.pcap cannot be written"},
+		},
 		{"no peer to connect to", "--vdev net_virtio_user0,path=/nowhere/s", nil, []string{"/nowhere/s cannot be opened"}},
 		{"virtio-user waits itself", "--vdev net_virtio_user0,path=/nowhere/s,server=1", nil, nil},
-		{"several at once", "-l 9 --vdev net_af_packet0,iface=eth7 -m 4000", nil,
-			[]string{"CPU 9", "-m 4000", "eth7"}},
+		{
+			"several at once", "-l 9 --vdev net_af_packet0,iface=eth7 -m 4000", nil,
+			[]string{"CPU 9", "-m 4000", "eth7"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
