@@ -57,7 +57,7 @@ bench: ## packets a second of one lcore, beside DPDK's ipsec-secgw; root
 
 .PHONY: goldens
 goldens: ## records iproute2's listings anew from a guest; root
-	@scripts/setup.sh interop chroot
+	@scripts/setup.sh interop
 	@scripts/goldens.sh
 
 .PHONY: chroot-proof

@@ -49,7 +49,7 @@ packages_of() {
     lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark python3-scapy procps util-linux ;;
     test) packages_of demo && packages_of lint && packages_of lab && echo python3-cryptography ;;
     bench) packages_of build && echo make dpdk dpdk-dev dpdk-doc python3-scapy ;;
-    interop) packages_of lab && echo qemu-system-x86 busybox-static cpio socat ;;
+    interop) packages_of lab && echo qemu-system-x86 busybox-static cpio socat xz-utils ;;
     chroot) echo debootstrap git ;;
     esac
 }
