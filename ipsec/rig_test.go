@@ -92,7 +92,7 @@ func (r *rig) run(text string) error {
 	}
 	return r.gateway.Update(func(tx *sa.Tx) error {
 		for _, c := range commands {
-			if err := execute(c, tx, io.Discard); err != nil {
+			if err := c.Execute(tx, io.Discard); err != nil {
 				return err
 			}
 		}

@@ -261,3 +261,15 @@ func driverCounters(p *pmd.Port) map[string]uint64 {
 		"rx_no_buffer": s.RxNoBuffer, "tx_packets": s.TxPackets, "tx_bytes": s.TxBytes, "tx_errors": s.TxErrors,
 	}
 }
+
+// Counts returns how many SAs and policies there are.
+func (g *Gateway) Counts() (states, policies int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tx := g.config.DB.Begin()
+	defer tx.Rollback()
+	for _, dir := range []sa.Direction{sa.DirIn, sa.DirOut, sa.DirForward} {
+		policies += tx.CountPolicies(dir)
+	}
+	return tx.CountStates(), policies
+}

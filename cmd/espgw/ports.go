@@ -108,22 +108,30 @@ const frameOverhead = 14 + 2*4 + 4
 // trailer and ICV.
 const espOverhead = 8 + 8 + 8 + 3 + 2 + 16
 
-// wantedMTU is what --mtu says of a port, else what the port has.
-func wantedMTU(o *options, port *openPort) int {
+// wantedMTU is what --mtu says of a port, else that of the kernel's interface
+// behind it, else what the port has.
+func wantedMTU(o *options, port *openPort) (mtu int, asked bool) {
 	if n, ok := o.mtus.byName[port.name]; ok {
-		return n
+		return n, true
 	}
 	if o.mtus.all != 0 {
-		return o.mtus.all
+		return o.mtus.all, true
 	}
-	return port.Info().MTU
+	info := port.Info()
+	if info.KernelInterface != "" {
+		if n, err := pmd.KernelMTU(info.KernelInterface); err == nil {
+			return n, false
+		}
+	}
+	return info.MTU, false
 }
 
 func (p *ports) makePool(eal *pmd.EAL, o *options) error {
 	largest, rings, least := 0, 0, 0
 	for _, port := range p.all {
 		id := port.ID()
-		largest = max(largest, wantedMTU(o, port))
+		wanted, _ := wantedMTU(o, port)
+		largest = max(largest, wanted)
 		least = max(least, port.Info().MinDataRoom)
 		rings += p.plan.RxQueues[id]*o.rxDesc + p.plan.TxQueues[id]*o.txDesc
 	}
@@ -149,7 +157,7 @@ func (p *ports) makePool(eal *pmd.EAL, o *options) error {
 func (p *ports) start(port *openPort, o *options, log *slog.Logger) error {
 	info := port.Info()
 	id := info.ID
-	wanted := wantedMTU(o, port)
+	wanted, asked := wantedMTU(o, port)
 	if wanted > info.MaxMTU || wanted < info.MinMTU {
 		return usagef("MTU %d: the device takes %d to %d", wanted, info.MinMTU, info.MaxMTU)
 	}
@@ -161,8 +169,10 @@ func (p *ports) start(port *openPort, o *options, log *slog.Logger) error {
 		return err
 	}
 	port.applied = applied
-	if len(applied.Masked) > 0 {
-		log.Info("not on this port", "port", id, "name", port.name, "masked", applied.Masked)
+	// A driver without an MTU to set carries what its device carries.
+	masked := slices.DeleteFunc(applied.Masked, func(what string) bool { return what == "MTU" && !asked })
+	if len(masked) > 0 {
+		log.Info("not on this port", "port", id, "name", port.name, "masked", masked)
 	}
 	if err := port.Start(); err != nil {
 		return err
