@@ -7,8 +7,10 @@
 #   scripts/goldens.sh [bookworm|trixie ...]        (both without arguments)
 #
 # It needs apt, dpkg, qemu-system-x86_64, busybox (static), cpio, xz, and the
-# network for Debian's packages; no root. About 200 MB go to GOLDENS_DIR
-# (default /tmp/espgw-goldens-UID), where they stay for the next time.
+# network for Debian's packages. About 200 MB a release go to GOLDENS_DIR
+# (default /tmp/espgw-goldens-UID), where they stay for the next time. No root,
+# but for the case of offload: for that root builds a kernel module first (see
+# goldens/netdevsim.sh); without it the case is left as it was recorded.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 goldens=$here/../sa/xfrm/testdata/goldens
@@ -56,7 +58,18 @@ fetch() { # RELEASE
 
 # What the guest may load; whole folders, because the kernel asks for crypto
 # modules by alias only when a state is added.
-modules=(arch/x86/crypto arch/x86/lib crypto lib net/core net/ipv4 net/ipv6 net/key net/xfrm drivers/net/veth.ko drivers/net/dummy.ko)
+modules=(arch/x86/crypto arch/x86/lib crypto lib net/core net/ipv4 net/ipv6 net/key net/xfrm net/psample drivers/net/veth.ko drivers/net/macsec.ko)
+
+simulated_device() { # RELEASE VERSION
+    local module=$work/$1/netdevsim.ko
+    [[ ! -e $module ]] || return 0
+    if [[ $(id -u) == 0 ]]; then
+        echo "goldens: building netdevsim for $2"
+        "$here/goldens/netdevsim.sh" "$1" "$2" "$module"
+    else
+        echo "goldens: no root, so the case of offload is left as it is"
+    fi
+}
 
 build() { # RELEASE
     local dir=$work/$1 root=$work/$1/root lib version m file link
@@ -84,6 +97,8 @@ build() { # RELEASE
             cp -r "$file" "$root/lib/modules/$version/kernel/$(dirname "$m")/"
         done
     done
+    simulated_device "$1" "$version"
+    [[ ! -e $dir/netdevsim.ko ]] || cp "$dir/netdevsim.ko" "$root/lib/"
     find "$root/lib/modules" -name '*.ko.xz' -exec xz -d {} +
     cp "$lib/modules/$version"/modules.{builtin,order} "$root/lib/modules/$version/"
     busybox depmod -b "$root" "$version"
@@ -104,7 +119,6 @@ record() { # RELEASE
         -append "console=ttyS0 quiet panic=-1 mitigations=off" \
         -serial "file:$dir/console.log" -serial "file:$dir/result"
     grep -q 'GOLDENS: done' "$dir/console.log" || die "the guest failed; see $dir/console.log"
-    rm -rf "$out"
     mkdir -p "$out"
     base64 -di <"$dir/result" | tar -x -C "$out"
     echo "goldens: $(find "$out" -name '*.txt' | wc -l) transcripts in $out"

@@ -81,11 +81,11 @@ func (p *printer) selector(s *sa.Selector) {
 }
 
 // port prints one port; iproute2 has no form for a mask that is neither empty
-// nor full.
+// nor full, nor for port 0 alone.
 func (p *printer) port(name string, port, mask uint16) {
-	switch mask {
-	case 0:
-	case 0xffff:
+	switch {
+	case mask == 0:
+	case mask == 0xffff && (port != 0 || name == "type" || name == "code"):
 		p.printf("%s %d ", name, port)
 	default:
 		p.printf("%s %d/0x%04x ", name, port, mask)

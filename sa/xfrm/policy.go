@@ -295,10 +295,13 @@ func parseAction(in *words, keyword word, accepted ...string) (sa.Action, error)
 	return sa.ActionAllow, nil
 }
 
-var policyFlags = []struct {
+// policyFlag is a flag of `flag LIST`, in the order that listings have.
+type policyFlag struct {
 	name string
 	flag sa.PolicyFlags
-}{{"localok", sa.PolicyLocalOK}, {"icmp", sa.PolicyICMP}}
+}
+
+var policyFlags = []policyFlag{{"localok", sa.PolicyLocalOK}, {"icmp", sa.PolicyICMP}}
 
 // parsePolicyFlags reads one or more flags by name, or all as one hex number.
 func parsePolicyFlags(in *words, keyword word, flags *sa.PolicyFlags) error {

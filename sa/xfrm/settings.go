@@ -13,21 +13,34 @@ func (s *stateParser) mode(w word) error {
 	return err
 }
 
+// modes are iproute2's words for modes, in its order, with the kernel's numbers.
+var modes = []struct {
+	name string
+	mode sa.Mode
+}{{"transport", sa.ModeTransport}, {"tunnel", sa.ModeTunnel}, {"ro", 2}, {"in_trigger", 3}, {"beet", 4}}
+
 // parseMode reads a mode, abbreviated as iproute2 allows: `t` is transport.
 func parseMode(in *words, keyword word) (sa.Mode, error) {
+	mode, v, err := parseAnyMode(in, keyword)
+	if err == nil && mode != sa.ModeTransport {
+		return 0, in.fail(v, modes[mode].name+" mode is not spoken here", "transport")
+	}
+	return mode, err
+}
+
+// parseAnyMode is parseMode for the condition of a listing, where a mode that no
+// state has finds none.
+func parseAnyMode(in *words, keyword word) (sa.Mode, word, error) {
 	v, err := in.value(keyword, "a mode", "transport")
 	if err != nil {
-		return 0, err
+		return 0, v, err
 	}
-	if matches(v.text, "transport") {
-		return sa.ModeTransport, nil
-	}
-	for _, name := range []string{"tunnel", "ro", "in_trigger", "beet"} {
-		if matches(v.text, name) {
-			return 0, in.fail(v, name+" mode is not spoken here", "transport")
+	for _, m := range modes {
+		if matches(v.text, m.name) {
+			return m.mode, v, nil
 		}
 	}
-	return 0, in.fail(v, "is not a mode", "transport")
+	return 0, v, in.fail(v, "is not a mode", "transport")
 }
 
 func (s *stateParser) reqID(w word) error {
@@ -236,6 +249,9 @@ func (s *stateParser) offload(w word) error {
 	}
 	if v, err = s.value(v, "a port's name, as --pair gives it"); err != nil {
 		return err
+	}
+	if v.text == "" || strings.ContainsFunc(v.text, func(r rune) bool { return r <= ' ' || r == '\\' || r == '\'' || r == '"' }) {
+		return s.fail(v, "is not a port's name", "a name as --pair gives it")
 	}
 	o.Dev = v.text
 	if v, err = s.value(v, "a direction", "dir in", "dir out"); err != nil {

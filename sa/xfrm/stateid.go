@@ -186,7 +186,7 @@ func parseStateFilter(in *words, c *Command) error {
 			in.take()
 			c.Options.Keys = w.text == "keys"
 		case w.text == "mode":
-			mode, err := parseMode(in, in.take())
+			mode, _, err := parseAnyMode(in, in.take())
 			if err != nil {
 				return err
 			}

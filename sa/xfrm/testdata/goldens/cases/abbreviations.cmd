@@ -1,6 +1,6 @@
 ip x s a src 10.0.0.1 dst 10.0.0.2 proto esp spi 1 mode t aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128
 ip xf sa ad src 10.0.0.1 dst 10.0.0.2 proto esp spi 2 mode trans aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128
-ip xfr st u src 10.0.0.1 dst 10.0.0.2 proto esp spi 2 mode transport aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 96
+ip xfr st u src 10.0.0.1 dst 10.0.0.2 proto esp spi 2 mode transport aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128
 ip x s l nokeys
 ip x s s nokeys
 ip x s sh nokeys

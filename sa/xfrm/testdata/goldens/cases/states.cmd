@@ -15,7 +15,7 @@ ip xfrm state list nokeys reqid 7
 ip xfrm state list nokeys mode transport flag icmp
 ip xfrm state list nokeys mode tunnel
 ip xfrm state add src 10.0.0.9 dst 10.0.0.2 proto esp spi 0x701 aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128
-ip xfrm state update src 10.0.0.1 dst 10.0.0.2 proto esp spi 0x701 reqid 7 aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128 limit packet-hard 5
+ip xfrm state update src 10.0.0.1 dst 10.0.0.2 proto esp spi 0x701 reqid 7 flag noecn aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128 limit packet-hard 5
 ip -s xfrm state get dst 10.0.0.2 proto esp spi 0x701
 ip xfrm state update src 10.0.0.1 dst 10.0.0.2 proto esp spi 0x777 aead 'rfc4106(gcm(aes))' 0x44434241343332312423222114131211f4f3f2f1 128
 ip xfrm state delete dst 10.0.0.2 proto esp spi 0x703
