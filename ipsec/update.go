@@ -41,6 +41,15 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 	return nil
 }
 
+// View runs a function that only reads, on the tables as they are.
+func (g *Gateway) View(read func(*sa.Tx) error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tx := g.config.DB.Begin()
+	defer tx.Rollback()
+	return read(tx)
+}
+
 // openSessions opens a session for each added SA; on an error none stays open.
 // An SA in the place of another of the same identity goes on counting errors
 // where that one was.

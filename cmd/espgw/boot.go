@@ -32,7 +32,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	signal.Notify(requests, syscall.SIGHUP, syscall.SIGUSR1)
 	defer signal.Stop(requests)
 
-	eal, err := pmd.StartEAL(pmd.EALConfig{Program: "espgw", Args: ealArgs, Log: log})
+	eal, err := pmd.StartEAL(pmd.EALConfig{Program: "espgw", Args: ealArgs, Log: slog.New(quieter{log.Handler()})})
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,26 @@ func closing(err *error, what string, undo func() error) {
 
 func newDB(o *options) *sa.DB {
 	return sa.NewDB(sa.Options{DefaultWindow: o.replayWindow, Now: time.Now})
+}
+
+// quieter is the handler for DPDK's own lines: what DPDK calls information is
+// debugging to an operator.
+type quieter struct{ slog.Handler }
+
+func quieterLevel(l slog.Level) slog.Level {
+	if l == slog.LevelInfo {
+		return slog.LevelDebug
+	}
+	return l
+}
+
+func (q quieter) Enabled(ctx context.Context, l slog.Level) bool {
+	return q.Handler.Enabled(ctx, quieterLevel(l))
+}
+
+func (q quieter) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = quieterLevel(r.Level)
+	return q.Handler.Handle(ctx, r)
 }
 
 func newLogger(o *options, w io.Writer) *slog.Logger {

@@ -145,6 +145,9 @@ func (s *server) execute(line string, out *bytes.Buffer) error {
 	if command == nil { // an empty line or a comment
 		return nil
 	}
+	if !command.Mutates() {
+		return s.gateway.View(func(tx *sa.Tx) error { return command.Execute(tx, out) })
+	}
 	var warnings []string
 	err = s.gateway.Update(func(tx *sa.Tx) error {
 		if err := command.Execute(tx, out); err != nil {
