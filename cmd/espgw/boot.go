@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,7 +35,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 
 	eal, err := pmd.StartEAL(pmd.EALConfig{Program: "espgw", Args: ealArgs, Log: slog.New(quieter{log.Handler()})})
 	if err != nil {
-		return err
+		return usageError{err} // nothing has run: it is the options, or what the host lacks for them
 	}
 	defer closing(&err, "close EAL", eal.Close)
 	ports, err := openPorts(eal, o, log)
@@ -56,7 +57,9 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	if err := s.load(config); err != nil {
 		return usageError{err}
 	}
-	log.Warn("sequence numbers are not kept over a restart: start again with fresh keys, or nonces may repeat")
+	if len(config.config.States) > 0 || o.control != "" {
+		log.Warn("sequence numbers are not kept over a restart: start again with fresh keys, or nonces may repeat")
+	}
 	printMap(stdout, eal, o, ports, gateway)
 	if err := s.listen(); err != nil {
 		return err
@@ -88,6 +91,9 @@ func newDB(o *options) *sa.DB {
 // debugging to an operator.
 type quieter struct{ slog.Handler }
 
+// noLegacySocket is what DPDK warns of whenever its telemetry works as it should.
+const noLegacySocket = "No legacy callbacks, legacy socket not created"
+
 func quieterLevel(l slog.Level) slog.Level {
 	if l == slog.LevelInfo {
 		return slog.LevelDebug
@@ -100,7 +106,12 @@ func (q quieter) Enabled(ctx context.Context, l slog.Level) bool {
 }
 
 func (q quieter) Handle(ctx context.Context, r slog.Record) error {
-	r.Level = quieterLevel(r.Level)
+	if strings.Contains(r.Message, noLegacySocket) {
+		r.Level = slog.LevelInfo
+	}
+	if r.Level = quieterLevel(r.Level); !q.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
 	return q.Handler.Handle(ctx, r)
 }
 

@@ -196,8 +196,8 @@ func (o *options) checkRanges() error {
 		return usagef("--mbufs %d: accepted: a number above 0", o.mbufs)
 	case o.mbufSize != 0 && (o.mbufSize < 512 || o.mbufSize > 65535):
 		return usagef("--mbuf-size %d: accepted: 512 to 65535", o.mbufSize)
-	case o.replayWindow > maxWindow:
-		return usagef("--replay-window %d: accepted: 0 to %d", o.replayWindow, maxWindow)
+	case o.replayWindow < 1 || o.replayWindow > maxWindow:
+		return usagef("--replay-window %d: accepted: 1 to %d (replay-window 0 in an SA switches the check off for that SA)", o.replayWindow, maxWindow)
 	case o.logFormat != "text" && o.logFormat != "json":
 		return usagef("--log-format %s: accepted: text, json", o.logFormat)
 	case o.runFor < 0 || o.idleExit < 0 || o.statsPeriod < 0 || o.idleBackoff < 0 || o.linkWait < 0:

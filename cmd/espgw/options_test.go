@@ -67,6 +67,7 @@ func TestOptionErrors(t *testing.T) {
 		{"engine", []string{"--pair", "0,1", "--engine", "fast"}, "accepted: auto, go"},
 		{"engine not built", []string{"--pair", "0,1", "--engine", "inline"}, "not in this version"},
 		{"burst", []string{"--pair", "0,1", "--burst", "0"}, "1 to 512"},
+		{"no window for all", []string{"--pair", "0,1", "--replay-window", "0"}, "1 to 65536"},
 		{"negative time", []string{"--pair", "0,1", "--run-for", "-1s"}, "negative"},
 		{"log level", []string{"--pair", "0,1", "--log-level", "loud"}, "debug, info, warn, error"},
 		{"EtherType", []string{"--pair", "0,1", "--pass-ethertypes", "0x0800"}, "past the policies"},
