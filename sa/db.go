@@ -54,6 +54,7 @@ type DB struct {
 	byKey    saLists[fingerprint]
 	nonces   nonceMemory
 	slots    slots
+	status   []atomic.Uint32 // by slot
 	order    uint64
 	policies policyStore
 	events   eventStack
@@ -74,7 +75,7 @@ func (s *SA) key() stateKey { return stateKey{s.dst, s.spi, s.V6()} }
 func (id *ID) key() stateKey { return stateKey{AddrFrom(id.Dst), id.SPI, id.Dst.Is6()} }
 
 // sasPerShard is what a full table has in a shard, on average.
-const sasPerShard = 64
+const sasPerShard = 512
 
 // maxTombs bounds how many expired SAs stay in lookups.
 const maxTombs = 1024
@@ -92,12 +93,12 @@ func NewDB(o Options) *DB {
 		slots:    slots{max: 2*o.MaxSAs + maxTombs},
 		policies: newPolicyStore(),
 	}
+	db.status = make([]atomic.Uint32, db.slots.max)
 	shards := 1 << bits.Len(uint(o.MaxSAs-1)/sasPerShard)
-	none := newClassifier(nil)
-	empty := spd{none, none}
+	empty := spd{newClassifier(nil, false), newClassifier(nil, true)}
 	db.table.Store(&Table{
 		spis: newSPIIndex(shards), pairs: newPairIndex(shards),
-		out: empty, in: empty,
+		out: empty, in: empty, status: db.status,
 	})
 	return db
 }

@@ -92,12 +92,11 @@ func (tx *Tx) direction(t *Table, s *SA) Direction {
 // sending), SPI, the template's addresses where given, and the SA's addresses
 // within the policy's selector.
 func (d *spd) meets(s *SA, strict bool) bool {
-	c := d.v4
-	if s.V6() {
-		c = d.v6
-	}
-	for _, p := range c.ordered {
-		if p.tmpl != nil && p.match.covers(s.src, s.dst) && p.tmpl.names(s, strict) {
+	f := Flow{Src: s.src, Dst: s.dst, V6: s.V6()}
+	var w search
+	w.start(d.of(&f), &f, byAddrs)
+	for p := w.next(); p != nil; p = w.next() {
+		if t := p.state.tmpl; t != nil && t.names(s, strict) {
 			return true
 		}
 	}
@@ -127,4 +126,5 @@ func (s *SA) turn(dir Direction, defaultWindow uint32) {
 		l.window.Store(newWindow(size, l.top.Load()))
 	}
 	s.dir.Store(uint32(dir))
+	setDir(s.status, dir)
 }

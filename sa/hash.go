@@ -13,12 +13,18 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-func hashSPI(dst Addr, spi uint32) uint64 {
-	return mix(mix(dst.Hi^hashSeed[0], dst.Lo^hashSeed[1])^uint64(spi), hashSeed[2])
+func hashSPI4(k uint64) uint64 { return mix(mix(k^hashSeed[0], hashSeed[1]), hashSeed[2]) }
+
+func hashSPI6(k spiKey6) uint64 {
+	return mix(mix(k.dst.Hi^hashSeed[0], k.dst.Lo^hashSeed[1])^uint64(k.spi), hashSeed[2])
 }
 
-func hashPair(src, dst Addr, reqID uint32) uint64 {
-	s := mix(src.Hi^hashSeed[0], src.Lo^hashSeed[1])
-	d := mix(dst.Hi^hashSeed[1], dst.Lo^hashSeed[2])
-	return mix(s^uint64(reqID), d^hashSeed[2])
+func hashPair4(k pairKey4) uint64 {
+	return mix(mix(k.addrs^hashSeed[0], hashSeed[1])^uint64(k.reqID), hashSeed[2])
+}
+
+func hashPair6(k pairKey6) uint64 {
+	s := mix(k.src.Hi^hashSeed[0], k.src.Lo^hashSeed[1])
+	d := mix(k.dst.Hi^hashSeed[1], k.dst.Lo^hashSeed[2])
+	return mix(s^uint64(k.reqID), d^hashSeed[2])
 }

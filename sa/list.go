@@ -16,8 +16,9 @@ type writerState struct {
 	nonce    *nonceEntry
 	print    fingerprint
 	start    uint64 // last sequence number sent before the SA was added
-	fresh    bool // added in the running transaction
-	removed  bool // out of the published table
+	fresh    bool   // added in the running transaction
+	leaving  bool   // out of the table that is being made
+	removed  bool   // out of the published table
 	released bool
 	buried   bool // expired: only in lookups
 }

@@ -32,8 +32,9 @@ type live struct {
 	maxOut  uint64 // last sequence number that may be sent
 	warnOut uint64 // from here on the space runs low
 	added   time.Time
-	useTime atomic.Bool // a lifetime counts from the first use
-	sa      *SA         // the DB's: whose live state this is
+	useTime atomic.Bool                   // a lifetime counts from the first use
+	sa      *SA                           // the DB's: whose live state this is
+	status  atomic.Pointer[atomic.Uint32] // sa's status word
 	events  *eventStack
 	next    *live // link of events
 
@@ -82,6 +83,7 @@ func (l *live) setState(to uint32) bool {
 			return false
 		}
 		if l.state.CompareAndSwap(s, to) {
+			l.status.Load().Or(stateStatus(to))
 			return true
 		}
 	}

@@ -2,125 +2,173 @@ package sa
 
 import "slices"
 
-// pairEntry holds the SAs of one source, destination and reqid, newest first.
-// Most have one, which needs no slice.
-type pairEntry struct {
-	hash  uint64
-	first *SA   // nil: free
-	more  []*SA // behind first
-}
-
 // pairIndex finds the SAs that a transport-mode template may resolve to: those
-// between a packet's own addresses with the template's reqid. It is built like
-// spiIndex.
+// between a packet's own addresses with the template's reqid.
 type pairIndex struct {
-	shards [][]pairEntry
+	v4 cowMap[pairKey4, pairSAs]
+	v6 cowMap[pairKey6, pairSAs]
+	// chains are the lists of pairs that have more than one SA, oldest first.
+	chains [][]*SA
+	free   []uint32 // unused chains; 0 is never used
 }
 
-func newPairIndex(shards int) pairIndex { return pairIndex{make([][]pairEntry, shards)} }
-
-func (s *SA) isPair(src, dst Addr, v6 bool, reqID uint32) bool {
-	return s.dst == dst && s.src == src && s.reqID == reqID && s.V6() == v6
+type pairKey4 struct {
+	addrs uint64 // source, destination: never 0
+	reqID uint32
 }
 
-func (x *pairIndex) find(src, dst Addr, v6 bool, reqID uint32) *pairEntry {
-	h := hashPair(src, dst, reqID)
-	shard := x.shards[h>>32&uint64(len(x.shards)-1)]
-	if len(shard) == 0 {
-		return nil
+type pairKey6 struct {
+	src, dst Addr
+	reqID    uint32
+}
+
+// pairSAs are the SAs of one pair: one, as most have, or a list.
+type pairSAs struct {
+	sa    *SA    // the newest
+	slot  uint32 // of sa
+	chain uint32 // index in chains; 0: only sa
+}
+
+func newPairIndex(shards int) pairIndex {
+	return pairIndex{
+		v4:     newCowMap[pairKey4, pairSAs](shards, hashPair4),
+		v6:     newCowMap[pairKey6, pairSAs](shards, hashPair6),
+		chains: make([][]*SA, 1),
 	}
-	for i := h; ; i++ {
-		e := &shard[i&uint64(len(shard)-1)]
-		if e.first == nil {
-			return nil
-		}
-		if e.hash == h && e.first.isPair(src, dst, v6, reqID) {
-			return e
-		}
+}
+
+func pairKeyOf4(src, dst Addr, reqID uint32) pairKey4 {
+	return pairKey4{src.Lo<<32 | dst.Lo&0xffff_ffff, reqID}
+}
+
+func (x *pairIndex) find(f *Flow, reqID uint32) *pairSAs {
+	if f.V6 {
+		k := pairKey6{f.Src, f.Dst, reqID}
+		return x.v6.find(k, hashPair6(k))
 	}
+	k := pairKeyOf4(f.Src, f.Dst, reqID)
+	return x.v4.find(k, hashPair4(k))
 }
 
 // pairEditor makes the next pairIndex.
 type pairEditor struct {
-	pairIndex
-	owned map[int]bool
+	v4     *cowEditor[pairKey4, pairSAs]
+	v6     *cowEditor[pairKey6, pairSAs]
+	chains [][]*SA
+	free   []uint32
+	copied bool            // chains and free are ours
+	owned  map[uint32]bool // chains that are copies already
 }
 
 func (x *pairIndex) edit() *pairEditor {
 	return &pairEditor{
-		pairIndex: pairIndex{append([][]pairEntry(nil), x.shards...)},
-		owned:     map[int]bool{},
+		v4: x.v4.edit(), v6: x.v6.edit(),
+		chains: x.chains, free: x.free, owned: map[uint32]bool{},
 	}
 }
 
+func (x *pairEditor) done() pairIndex {
+	return pairIndex{x.v4.cowMap, x.v6.cowMap, x.chains, x.free}
+}
+
+// put adds s, which is newer than all others, to the SAs of its pair.
 func (x *pairEditor) put(s *SA) {
-	h, n := x.own(s)
-	if e := x.find(s.src, s.dst, s.V6(), s.reqID); e != nil {
-		all := append([]*SA{s, e.first}, e.more...)
-		slices.SortStableFunc(all, func(a, b *SA) int { return compare(b.order, a.order) })
-		e.first, e.more = all[0], all[1:]
-		return
+	v := x.get(s)
+	switch {
+	case v == nil:
+		x.set(s, &pairSAs{sa: s, slot: s.slot})
+	case v.chain == 0:
+		chain := x.newChain()
+		x.chains[chain] = []*SA{v.sa, s}
+		x.set(s, &pairSAs{sa: s, slot: s.slot, chain: chain})
+	default:
+		x.own(v.chain)
+		x.chains[v.chain] = append(x.chains[v.chain], s)
+		x.set(s, &pairSAs{sa: s, slot: s.slot, chain: v.chain})
 	}
-	shard := x.shards[n]
-	used := 1
-	for i := range shard {
-		if shard[i].first != nil {
-			used++
-		}
-	}
-	if used*4 > len(shard)*3 {
-		shard = rehashPairs(shard, max(2*len(shard), 4))
-		x.shards[n] = shard
-	}
-	placePair(shard, pairEntry{hash: h, first: s})
 }
 
+// remove takes out those SAs of s's pair that are leaving, s among them.
 func (x *pairEditor) remove(s *SA) {
-	_, n := x.own(s)
-	e := x.find(s.src, s.dst, s.V6(), s.reqID)
-	if e == nil {
+	v := x.get(s)
+	if v == nil {
 		return
 	}
-	rest := make([]*SA, 0, len(e.more))
-	for _, o := range append([]*SA{e.first}, e.more...) {
-		if o != s {
-			rest = append(rest, o)
+	rest := []*SA{v.sa}
+	if v.chain != 0 {
+		if x.owned[v.chain] { // filtered already, by another of the pair
+			return
 		}
+		x.own(v.chain)
+		rest = x.chains[v.chain]
 	}
-	if len(rest) > 0 {
-		e.first, e.more = rest[0], rest[1:]
+	rest = slices.DeleteFunc(rest, func(o *SA) bool { return o.writer.leaving })
+	chain := v.chain
+	if len(rest) < 2 && chain != 0 {
+		x.chains[chain] = nil
+		x.free = append(x.free, chain)
+		chain = 0
+	}
+	if chain != 0 {
+		x.chains[chain] = rest
+	}
+	if len(rest) == 0 {
+		x.set(s, nil)
 		return
 	}
-	e.first = nil
-	x.shards[n] = rehashPairs(x.shards[n], len(x.shards[n]))
+	newest := rest[len(rest)-1]
+	x.set(s, &pairSAs{sa: newest, slot: newest.slot, chain: chain})
 }
 
-func (x *pairEditor) own(s *SA) (h uint64, n int) {
-	h = hashPair(s.src, s.dst, s.reqID)
-	n = int(h >> 32 & uint64(len(x.shards)-1))
+func (x *pairEditor) get(s *SA) *pairSAs {
+	if s.V6() {
+		return x.v6.get(pairKey6{s.src, s.dst, s.reqID})
+	}
+	return x.v4.get(pairKeyOf4(s.src, s.dst, s.reqID))
+}
+
+// set makes v the SAs of s's pair; nil is none.
+func (x *pairEditor) set(s *SA, v *pairSAs) {
+	k4, k6 := pairKeyOf4(s.src, s.dst, s.reqID), pairKey6{s.src, s.dst, s.reqID}
+	switch {
+	case s.V6() && v == nil:
+		x.v6.remove(k6)
+	case s.V6():
+		x.v6.put(k6, *v)
+	case v == nil:
+		x.v4.remove(k4)
+	default:
+		x.v4.put(k4, *v)
+	}
+}
+
+// own makes chain n one that may be changed.
+func (x *pairEditor) own(n uint32) {
+	x.copy()
 	if !x.owned[n] {
 		x.owned[n] = true
-		x.shards[n] = append([]pairEntry(nil), x.shards[n]...)
+		x.chains[n] = slices.Clone(x.chains[n])
 	}
-	return h, n
 }
 
-func rehashPairs(old []pairEntry, size int) []pairEntry {
-	shard := make([]pairEntry, size)
-	for _, e := range old {
-		if e.first != nil {
-			placePair(shard, e)
-		}
+func (x *pairEditor) copy() {
+	if !x.copied {
+		x.copied = true
+		x.chains, x.free = slices.Clone(x.chains), slices.Clone(x.free)
 	}
-	return shard
 }
 
-func placePair(shard []pairEntry, e pairEntry) {
-	i := e.hash
-	for shard[i&uint64(len(shard)-1)].first != nil {
-		i++
+// newChain returns the index of an unused chain.
+func (x *pairEditor) newChain() uint32 {
+	x.copy()
+	n := uint32(len(x.chains))
+	if last := len(x.free) - 1; last >= 0 {
+		n, x.free = x.free[last], x.free[:last]
+	} else {
+		x.chains = append(x.chains, nil)
 	}
-	shard[i&uint64(len(shard)-1)] = e
+	x.owned[n] = true
+	return n
 }
 
 func compare(a, b uint64) int {

@@ -44,6 +44,41 @@ func (p *PolicyState) Added() time.Time { return p.added }
 // LastUse is when the policy decided about a packet, to the second; zero before.
 func (p *PolicyState) LastUse() time.Time { return unixTime(p.lastUse.Load()) }
 
+// protects says that the policy demands ESP.
+func (p *PolicyState) protects() bool { return p.entry().rule == ruleRequire }
+
+// rule is what a policy does.
+type rule uint8
+
+const (
+	rulePass    rule = iota // allow without template
+	ruleBlock               // block
+	ruleRequire             // level required
+	ruleUse                 // level use
+)
+
+// policyEntry is what a lookup needs of a policy, in the classifier's array.
+type policyEntry struct {
+	state *PolicyState
+	reqID uint32 // of the template
+	spi   uint32 // of the template, 0 for any
+	rule  rule
+}
+
+func (p *PolicyState) entry() policyEntry {
+	e := policyEntry{state: p}
+	switch {
+	case p.policy.Action == ActionBlock:
+		e.rule = ruleBlock
+	case p.tmpl != nil:
+		e.reqID, e.spi, e.rule = p.tmpl.ReqID, p.tmpl.SPI, ruleRequire
+		if p.tmpl.Level == LevelUse {
+			e.rule = ruleUse
+		}
+	}
+	return e
+}
+
 // before says whether p is looked at before o: the smaller priority, then age.
 func (p *PolicyState) before(o *PolicyState) bool {
 	if p.policy.Priority != o.policy.Priority {

@@ -13,8 +13,7 @@ func (tx *Tx) Prepare() (*Change, error) {
 	tx.evictTombs()
 	base := tx.db.table.Load()
 	t := &Table{
-		spis: base.spis, pairs: base.pairs, out: base.out, in: base.in,
-		states: tx.db.all.n, policies: len(tx.db.policies.newest),
+		spis: base.spis, pairs: base.pairs, status: base.status, out: base.out, in: base.in,
 	}
 	d := &tx.db.policies.defaults
 	t.blockOut = d[DirOut] == ActionBlock
@@ -46,14 +45,20 @@ func (tx *Tx) prepareStates(t *Table, c *Change) {
 	}
 	spis, pairs := t.spis.edit(), t.pairs.edit()
 	for _, s := range c.Removed {
+		s.writer.leaving = true
+	}
+	for _, s := range c.Removed {
 		spis.remove(s)
 		pairs.remove(s)
+	}
+	for _, s := range c.Removed {
+		s.writer.leaving = false
 	}
 	for _, s := range c.Added {
 		spis.put(s)
 		pairs.put(s)
 	}
-	t.spis, t.pairs = spis.spiIndex, pairs.pairIndex
+	t.spis, t.pairs = spis.done(), pairs.done()
 }
 
 func (tx *Tx) preparePolicies(t *Table) {
@@ -84,7 +89,7 @@ func (tx *Tx) rebuild(d *spd, changed [2]bool, out bool) {
 				ps = append(ps, p)
 			}
 		}
-		*c = newClassifier(ps)
+		*c = newClassifier(ps, family == 1)
 	}
 }
 
@@ -117,7 +122,7 @@ func (tx *Tx) Commit() error {
 	}
 	db, c := tx.db, tx.change
 	for _, s := range c.Added {
-		s.live.sa = s
+		s.takeOverLive()
 		s.writer.nonce.takeOver(s.live, s.writer.start)
 		s.live.setLimits(&s.Params().Limits)
 		db.clock.schedule(s.live)
@@ -147,4 +152,12 @@ func (tx *Tx) Commit() error {
 	}
 	tx.finish()
 	return nil
+}
+
+// takeOverLive makes s the SA whose live state this is. The packet path may be
+// changing the state at the same time.
+func (s *SA) takeOverLive() {
+	s.live.sa = s
+	s.live.status.Store(s.status)
+	s.status.Or(stateStatus(s.live.state.Load()))
 }

@@ -22,6 +22,7 @@ type SA struct {
 
 	sel    *matcher // nil: the SA's own addresses
 	live   *live
+	status *atomic.Uint32
 	params atomic.Pointer[Params]
 	order  uint64 // larger is newer
 

@@ -41,19 +41,21 @@ func addrAndMask(p netip.Prefix) (addr, mask Addr) {
 
 // prefixMask gives the mask of p over the 128 bits of an Addr. The 96 bits in
 // front of an IPv4 address are part of the mask.
-func prefixMask(p netip.Prefix) Addr {
-	n := p.Bits()
+func prefixMask(p netip.Prefix) Addr { return maskOf(prefixBits(p)) }
+
+// prefixBits is the length of p over the 128 bits of an Addr.
+func prefixBits(p netip.Prefix) uint8 {
 	if p.Addr().Is4() {
-		n += 96
+		return uint8(p.Bits() + 96)
 	}
-	switch {
-	case n <= 0:
-		return Addr{}
-	case n <= 64:
-		return Addr{^uint64(0) << (64 - n), 0}
-	default:
-		return Addr{^uint64(0), ^uint64(0) << (128 - n)}
+	return uint8(p.Bits())
+}
+
+func maskOf(n uint8) Addr {
+	if n <= 64 {
+		return Addr{^(^uint64(0) >> n), 0}
 	}
+	return Addr{^uint64(0), ^(^uint64(0) >> (n - 64))}
 }
 
 func (a Addr) and(m Addr) Addr { return Addr{a.Hi & m.Hi, a.Lo & m.Lo} }

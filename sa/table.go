@@ -1,26 +1,27 @@
 package sa
 
+import "sync/atomic"
+
 // Table is a snapshot of SAD and SPD for the packet path. It never changes, but
 // for the counters and states of the SAs and policies in it; the DB publishes
-// the next one. All methods are lock-free and do not allocate, and take a nil
-// Table for an empty one.
+// the next one. All methods are lock-free and do not allocate.
 type Table struct {
-	spis  spiIndex
-	pairs pairIndex
+	spis   spiIndex
+	pairs  pairIndex
+	status []atomic.Uint32 // by slot
 
 	out, in           spd
 	blockOut, blockIn bool // default policies
-	states, policies  int
 }
 
 // spd is one direction's policies, by family.
 type spd struct{ v4, v6 *classifier }
 
-func (d *spd) search(f *Flow, ports bool) search {
+func (d *spd) of(f *Flow) *classifier {
 	if f.V6 {
-		return d.v6.search(f, ports)
+		return d.v6
 	}
-	return d.v4.search(f, ports)
+	return d.v4
 }
 
 // Inbound finds the SA of an ESP packet by its destination and SPI (RFC 4301,
@@ -36,28 +37,27 @@ func (t *Table) Outbound(f *Flow) Decision {
 	if f.Frag != FragNone {
 		return t.outboundFragment(f)
 	}
-	s := t.out.search(f, true)
-	p := s.next()
+	p := t.out.of(f).first(f)
 	if p == nil {
 		return byDefault(t.blockOut)
 	}
-	switch {
-	case p.policy.Action == ActionBlock:
-		return Decision{Verdict: Block, Policy: p}
-	case p.tmpl == nil:
-		return Decision{Verdict: Pass, Policy: p}
+	switch p.rule {
+	case ruleBlock:
+		return Decision{Verdict: Block, Policy: p.state}
+	case rulePass:
+		return Decision{Verdict: Pass, Policy: p.state}
 	}
-	sa, expired := t.resolve(f, p.tmpl)
+	sa, expired := t.resolve(f, p)
 	switch {
 	case sa != nil:
-		return Decision{Verdict: Protect, SA: sa, Policy: p}
-	case p.tmpl.Level == LevelUse:
-		return Decision{Verdict: Pass, Policy: p}
+		return Decision{Verdict: Protect, SA: sa, Policy: p.state}
+	case p.rule == ruleUse:
+		return Decision{Verdict: Pass, Policy: p.state}
 	case expired != nil:
-		return Decision{Verdict: Expired, SA: expired, Policy: p}
+		return Decision{Verdict: Expired, SA: expired, Policy: p.state}
 	}
-	p.wantSA(f)
-	return Decision{Verdict: NoState, Policy: p}
+	p.state.wantSA(f)
+	return Decision{Verdict: NoState, Policy: p.state}
 }
 
 func byDefault(block bool) Decision {
@@ -71,37 +71,42 @@ func byDefault(block bool) Decision {
 // kernel's xfrm_state_find: between the packet's own addresses, reqid equal,
 // the newest usable one, a dying one only if there is no other. If there is
 // none, expired is one that would have fitted.
-func (t *Table) resolve(f *Flow, tmpl *Template) (usable, expired *SA) {
-	e := t.pairs.find(f.Src, f.Dst, f.V6, tmpl.ReqID)
-	if e == nil {
+func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA) {
+	v := t.pairs.find(f, p.reqID)
+	if v == nil {
 		return nil, nil
 	}
-	var dying *SA
-	for i, s := 0, e.first; ; i++ {
-		if s.sends(f, tmpl) {
-			switch s.live.state.Load() {
-			case stateUsable:
-				return s, nil
-			case stateDying:
-				if dying == nil {
-					dying = s
-				}
-			default:
-				if expired == nil {
-					expired = s
-				}
-			}
-		}
-		if i >= len(e.more) {
-			return dying, expired
-		}
-		s = e.more[i]
+	if v.chain != 0 {
+		return t.resolveChain(f, p, t.pairs.chains[v.chain])
 	}
+	status := t.status[v.slot].Load()
+	switch {
+	case !v.sa.sends(status, f, p.spi):
+		return nil, nil
+	case status&statusExpired != 0:
+		return nil, v.sa
+	}
+	return v.sa, nil
 }
 
-func (s *SA) sends(f *Flow, tmpl *Template) bool {
-	return Direction(s.dir.Load()) == DirOut && (tmpl.SPI == 0 || tmpl.SPI == s.spi) &&
-		(s.sel == nil || s.sel.matches(f))
+func (t *Table) resolveChain(f *Flow, p *policyEntry, chain []*SA) (usable, expired *SA) {
+	var dying *SA
+	for i := len(chain) - 1; i >= 0; i-- {
+		s := chain[i]
+		status := t.status[s.slot].Load()
+		switch {
+		case !s.sends(status, f, p.spi):
+		case status&statusExpired != 0:
+			if expired == nil {
+				expired = s
+			}
+		case status&statusDying == 0:
+			return s, nil
+		case dying == nil:
+			dying = s
+		}
+	}
+	return dying, expired
 }
 
 // InboundClear decides about a packet that came in without ESP: Pass, Block,
@@ -110,21 +115,18 @@ func (t *Table) InboundClear(f *Flow) Decision {
 	if f.Frag != FragNone {
 		return t.inboundFragment(f)
 	}
-	s := t.in.search(f, true)
-	p := s.next()
-	switch {
-	case p == nil:
+	p := t.in.of(f).first(f)
+	if p == nil {
 		return byDefault(t.blockIn)
-	case p.policy.Action == ActionBlock:
-		return Decision{Verdict: Block, Policy: p}
-	case p.protects():
-		return Decision{Verdict: Mismatch, Policy: p}
 	}
-	return Decision{Verdict: Pass, Policy: p}
+	switch p.rule {
+	case ruleBlock:
+		return Decision{Verdict: Block, Policy: p.state}
+	case ruleRequire:
+		return Decision{Verdict: Mismatch, Policy: p.state}
+	}
+	return Decision{Verdict: Pass, Policy: p.state}
 }
-
-// protects says that the policy demands ESP.
-func (p *PolicyState) protects() bool { return p.tmpl != nil && p.tmpl.Level == LevelRequired }
 
 // InboundESP decides about a packet that s opened, f being what was inside
 // (RFC 4301, 5.2 step 4; the kernel's __xfrm_policy_check): Pass, Block,
@@ -133,19 +135,18 @@ func (t *Table) InboundESP(f *Flow, s *SA) Decision {
 	if !s.carries(f) {
 		return Decision{Verdict: StateMismatch, SA: s}
 	}
-	w := t.in.search(f, true)
-	p := w.next()
+	p := t.in.of(f).first(f)
 	switch {
 	case p == nil:
 		d := byDefault(t.blockIn)
 		d.SA = s
 		return d
-	case p.policy.Action == ActionBlock:
-		return Decision{Verdict: Block, SA: s, Policy: p}
-	case p.protects() && !p.tmpl.accepts(s):
-		return Decision{Verdict: Mismatch, SA: s, Policy: p}
+	case p.rule == ruleBlock:
+		return Decision{Verdict: Block, SA: s, Policy: p.state}
+	case p.rule == ruleRequire && !p.accepts(s):
+		return Decision{Verdict: Mismatch, SA: s, Policy: p.state}
 	}
-	return Decision{Verdict: Pass, SA: s, Policy: p}
+	return Decision{Verdict: Pass, SA: s, Policy: p.state}
 }
 
 // carries says whether the SA's own selector covers f. Without one that is the
@@ -161,8 +162,8 @@ func (s *SA) carries(f *Flow) bool {
 }
 
 // accepts is the kernel's xfrm_state_ok for transport mode.
-func (t *Template) accepts(s *SA) bool {
-	return (t.ReqID == 0 || t.ReqID == s.reqID) && (t.SPI == 0 || t.SPI == s.spi)
+func (p *policyEntry) accepts(s *SA) bool {
+	return (p.reqID == 0 || p.reqID == s.reqID) && (p.spi == 0 || p.spi == s.spi)
 }
 
 // natTPort is the UDP port of encapsulated ESP (RFC 3948).
@@ -172,12 +173,13 @@ const natTPort = 4500
 // SPI) may come in: the first policy that decides about f is an allow policy
 // whose selector names proto esp, or UDP with port 4500.
 func (t *Table) AllowsClearESP(f *Flow) bool {
-	w := t.in.search(f, f.Frag != FragLater)
+	var w search
+	w.start(t.in.of(f), f, portsKnown(f))
 	for p := w.next(); p != nil; p = w.next() {
 		switch {
-		case p.policy.Action == ActionBlock || p.protects():
+		case p.rule == ruleBlock || p.rule == ruleRequire:
 			return false
-		case p.tmpl == nil && p.namesESP():
+		case p.rule == rulePass && p.state.namesESP():
 			return f.Frag == FragNone
 		}
 	}

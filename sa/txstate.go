@@ -90,7 +90,7 @@ func (db *DB) newSA(p *Params, slot uint32, mask uint64, keep *live) *SA {
 	db.order++
 	s := &SA{
 		src: AddrFrom(p.Src), dst: AddrFrom(p.Dst), spi: p.SPI, reqID: p.ReqID,
-		slot: slot, ivMask: mask, live: keep, order: db.order,
+		slot: slot, ivMask: mask, live: keep, order: db.order, status: &db.status[slot],
 	}
 	esn := p.Flags&FlagESN != 0
 	if esn {
@@ -113,8 +113,10 @@ func (db *DB) newSA(p *Params, slot uint32, mask uint64, keep *live) *SA {
 		s.writer.start = p.ReplayOSeq
 		l.top.Store(p.ReplaySeq)
 		l.setLimits(&p.Limits)
+		l.status.Store(s.status)
 		s.live = l
 	}
+	s.status.Store(s.selectorStatus())
 	return s
 }
 
