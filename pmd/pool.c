@@ -10,7 +10,10 @@ pmd_pool_new(const char *name, unsigned int mbufs, unsigned int cache, uint16_t 
 {
 	rte_errno = 0;
 	*pool = rte_pktmbuf_pool_create(name, mbufs, cache, 0, room, socket);
-	return *pool == NULL ? pmd_failed(-1) : 0;
+	if (*pool != NULL)
+		return 0;
+	/* ENOBUFS: some of the memory was there, but not all */
+	return rte_errno == ENOBUFS ? -ENOMEM : pmd_failed(-1);
 }
 
 void

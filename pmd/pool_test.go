@@ -50,9 +50,9 @@ func TestPoolErrors(t *testing.T) {
 		require.ErrorContains(t, err, test.want)
 	}
 
-	_, err := pmd.NewPool(pmd.PoolConfig{Name: "huge", Mbufs: 1 << 20, Socket: pmd.SocketAny})
+	_, err := pmd.NewPool(pmd.PoolConfig{Name: "huge", Mbufs: 1 << 18, Socket: pmd.SocketAny})
 	require.ErrorIs(t, err, syscall.ENOMEM)
-	require.ErrorContains(t, err, `creating pool "huge" of 1048576 buffers with 2048 octets each (2368 MiB) on any NUMA node: cannot allocate memory`)
+	require.ErrorContains(t, err, `creating pool "huge" of 262144 buffers with 2048 octets each (592 MiB) on any NUMA node: cannot allocate memory`)
 
 	pool := pmdtest.NewPoolConfig(t, pmd.PoolConfig{Name: "twice", Mbufs: 63, Cache: -1})
 	_, err = pmd.NewPool(pmd.PoolConfig{Name: pool.Name(), Mbufs: 63})

@@ -19,7 +19,7 @@ var pciAddress = regexp.MustCompile(`^(?:pci:)?((?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{
 // kernel share it.
 var (
 	userDrivers       = []string{"vfio-pci", "uio_pci_generic", "igb_uio"}
-	bifurcatedDrivers = []string{"mlx4_core", "mlx5_core"}
+	bifurcatedDrivers = []string{"mlx4_core", "mlx5_core", "mana"}
 )
 
 // checkPCI looks at the devices of -a: are they there, and may DPDK have them?

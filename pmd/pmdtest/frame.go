@@ -32,15 +32,19 @@ func Inject(t testing.TB, port *pmd.Port, frames ...[]byte) {
 // of what came.
 func Collect(t testing.TB, port *pmd.Port, n int, timeout time.Duration) [][]byte {
 	t.Helper()
-	lane, err := pmd.NewLane(pmd.LaneConfig{RxPort: port, Burst: min(max(n, 1), pmd.MaxBurst)})
+	lane, err := pmd.NewLane(pmd.LaneConfig{RxPort: port, Burst: 1}) // never one too many
 	require.NoError(t, err)
 	defer lane.Close()
 	var frames [][]byte
-	for end := time.Now().Add(timeout); len(frames) < n && time.Now().Before(end); {
+	for end := time.Now().Add(timeout); len(frames) < n; {
+		late := !time.Now().Before(end)
 		lane.Exchange()
 		for _, mbuf := range lane.Rx() {
 			frames = append(frames, mbuf.AppendTo(nil))
 			lane.Drop(mbuf)
+		}
+		if late {
+			break
 		}
 		if len(lane.Rx()) == 0 {
 			time.Sleep(50 * time.Microsecond)
