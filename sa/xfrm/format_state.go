@@ -154,15 +154,14 @@ func (p *printer) flagLine(v *StateView) {
 
 func (p *printer) algorithm(s *sa.Params) {
 	p.printf("\taead %s ", algorithmName(s.Algorithm))
-	switch {
-	case !p.Keys:
-		p.print("<<Keys hidden>>")
-	case s.Key.Len() > 0:
+	if p.Keys && s.Key.Len() > 0 {
 		p.print("0x")
 		p.b = hex.AppendEncode(p.b, s.Key.Bytes())
 		if p.Stats {
 			p.printf(" (%d bits)", s.Key.Len()*8)
 		}
+	} else { // a listing that was read may not have it
+		p.print("<<Keys hidden>>")
 	}
 	p.printf(" %d", s.ICVBits)
 	p.end()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 )
 
 // Parse reads one command, `[ip [OPTIONS]] xfrm …`. A text that holds only
@@ -33,12 +34,21 @@ func ParseFile(r io.Reader, name string) ([]*Command, error) {
 	return parseText(string(text), name)
 }
 
-func parseText(text, name string) ([]*Command, error) {
-	var commands []*Command
+func parseText(text, name string) (commands []*Command, err error) {
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, c := range commands {
+			c.Wipe()
+		}
+		commands = nil
+	}()
+	text = strings.TrimPrefix(text, "\ufeff") // some editors begin files so
 	for lex := newLexer(name, text); ; {
 		list, err := lex.command()
 		if err != nil {
-			return nil, err
+			return commands, err
 		}
 		if len(list) == 0 {
 			return commands, nil
@@ -46,7 +56,7 @@ func parseText(text, name string) ([]*Command, error) {
 		markSecrets(list)
 		c, err := parseCommand(&words{file: name, list: list})
 		if err != nil {
-			return nil, err
+			return commands, err
 		}
 		commands = append(commands, c)
 	}

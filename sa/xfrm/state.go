@@ -109,11 +109,16 @@ var refusedStateWords = map[string]string{
 }
 
 // parseStateSettings reads what stands behind `state add`.
-func parseStateSettings(in *words, family Family) (*sa.Params, error) {
+func parseStateSettings(in *words, family Family) (_ *sa.Params, err error) {
 	s := &stateParser{
 		words: in, family: family, seen: map[string]word{},
 		p: &sa.Params{Limits: sa.Unlimited()},
 	}
+	defer func() {
+		if err != nil {
+			s.p.Key.Wipe()
+		}
+	}()
 	for in.more() {
 		w := in.take()
 		setting, ok := stateSettings[w.text]
@@ -134,7 +139,6 @@ func parseStateSettings(in *words, family Family) (*sa.Params, error) {
 			return nil, in.fail(w, refusedStateWords[w.text], accepted...)
 		case isIDWord(w.text) && s.id == nil:
 			in.next--
-			var err error
 			if s.id, err = parseID(in, family); err != nil {
 				return nil, err
 			}

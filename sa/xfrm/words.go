@@ -47,33 +47,36 @@ func (c *words) fail(w word, reason string, accepted ...string) error {
 	if w.secret || looksLikeKey(text) {
 		text = hiddenWord
 	}
-	if len(text) > 80 {
-		text = text[:80] + "…"
-	}
 	return &Error{File: c.file, Line: w.line, Column: w.column, Word: text, Reason: reason, Accepted: accepted}
 }
 
 const hiddenWord = "(hidden)"
 
-// looksLikeKey reports whether a word, wherever it stands, has more hex digits
-// than any number of the language: it may be a key in the wrong place.
+// longestWord is what an unknown word may have in characters and be shown: a key
+// has at least 16, in hex 32.
+const longestWord = 15
+
+// looksLikeKey reports whether a word, wherever it stands, may be a key in the
+// wrong place: it is long, and neither an address nor an algorithm's name.
 func looksLikeKey(s string) bool {
-	digits := 0
-	for _, r := range s {
-		if strings.ContainsRune("0123456789abcdefABCDEF", r) {
-			digits++
-		} else if r != 'x' && r != 'X' {
-			return false
-		}
+	if len(s) <= longestWord || looksLikeAlgorithm(s) {
+		return false
 	}
-	return digits > 20
+	isAddress := strings.ContainsAny(s, ".:") && strings.Trim(s, "0123456789abcdefABCDEF.:/") == ""
+	return !isAddress
+}
+
+// looksLikeAlgorithm reports whether a word is built as the kernel's names of
+// algorithms are, with parentheses.
+func looksLikeAlgorithm(s string) bool {
+	return strings.Contains(s, "(") && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789(),-_") == ""
 }
 
 // harmless are words behind an algorithm word that are shown in errors.
-var harmless = append([]string{
+var harmless = []string{
 	"aead", "auth", "auth-trunc", "comp", "enc", "sel", "src", "dst", "proto", "spi", "mode", "reqid",
 	"replay-window", "flag", "limit", "encap", "offload", "dir",
-}, algorithmNames...)
+}
 
 // markSecrets marks what stands where a key could: the three words behind
 // `aead` and the like. A key with its name forgotten, or behind its length, is
@@ -86,7 +89,9 @@ func markSecrets(list []word) {
 		for j := i + 1; j < min(i+4, len(list)); j++ {
 			t := list[j].text
 			shortNumber := len(t) <= 3 && strings.Trim(t, "0123456789") == ""
-			list[j].secret = list[j].secret || !shortNumber && !slices.Contains(harmless, t)
+			if !shortNumber && !looksLikeAlgorithm(t) && !slices.Contains(harmless, t) {
+				list[j].secret = true
+			}
 		}
 	}
 }
