@@ -19,9 +19,8 @@ func (s *SA) ReserveOut(n int, bytes uint64, now int64) (first uint64, admitted 
 	if l.state.Load() == stateExpired {
 		return 0, 0, StateExpired
 	}
-	if l.sequence.Load() >= l.maxOut { // keep the counter from growing
-		l.raiseOnce(raisedExhausted)
-		return 0, 0, Exhausted
+	if last := l.sequence.Load(); last >= l.maxOut { // keep the counter from growing
+		return 0, 0, l.refuse(last)
 	}
 	if lim := l.limits.Load(); lim != nil {
 		if !l.count(lim, uint64(n), bytes) {
@@ -42,12 +41,11 @@ func (s *SA) ReserveOut(n int, bytes uint64, now int64) (first uint64, admitted 
 
 // reserveLast ends a reservation in the last tenth of the sequence space.
 func (l *live) reserveLast(first uint64, n int, bytes uint64, now int64) (uint64, int, Admission) {
-	l.raiseOnce(raisedLow)
 	if first > l.maxOut {
 		l.uncount(uint64(n), bytes)
-		l.raiseOnce(raisedExhausted)
-		return 0, 0, Exhausted
+		return 0, 0, l.refuse(first)
 	}
+	l.raiseOnce(raisedLow)
 	l.touch(now)
 	if fit := l.maxOut - first + 1; uint64(n) > fit {
 		l.uncount(uint64(n)-fit, bytes)
@@ -55,6 +53,15 @@ func (l *live) reserveLast(first uint64, n int, bytes uint64, now int64) (uint64
 		return first, int(fit), Exhausted
 	}
 	return first, n, OK
+}
+
+// refuse says why nothing can be reserved at sequence.
+func (l *live) refuse(sequence uint64) Admission {
+	if sequence&closed != 0 {
+		return StateExpired
+	}
+	l.raiseOnce(raisedExhausted)
+	return Exhausted
 }
 
 // AddBytes counts the octets of a run that ReserveOut admitted in part.
