@@ -1,6 +1,7 @@
 package pmd_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,25 @@ func BenchmarkForwardNull(b *testing.B) {
 	from := pmdtest.Vdev(b, pool, pmdtest.Name("net_null"), "size=64")
 	to := pmdtest.Vdev(b, pool, pmdtest.Name("net_null"), "")
 	forward(b, newLane(b, pmd.LaneConfig{RxPort: from, TxPort: to}))
+}
+
+// BenchmarkForwardPcap moves bursts from a capture that is repeated for ever to a
+// port that swallows them: the ports that throughput is compared on.
+func BenchmarkForwardPcap(b *testing.B) {
+	for _, size := range []int{64, 1420} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			frame := make([]byte, size)
+			list := make([][]byte, 64)
+			for i := range list {
+				list[i] = frame
+			}
+			pool := pmdtest.NewPool(b, 8191)
+			from := pmdtest.Vdev(b, pool, pmdtest.Name("net_pcap"),
+				"infinite_rx=1,rx_pcap="+pmdtest.WritePcap(b, list...))
+			to := pmdtest.Vdev(b, pool, pmdtest.Name("net_null"), "")
+			forward(b, newLane(b, pmd.LaneConfig{RxPort: from, TxPort: to}))
+		})
+	}
 }
 
 // forward sends what it receives, unchanged but for the first octet.

@@ -76,6 +76,65 @@ func ip(t *testing.T, command string) {
 	require.NoError(t, err, "ip %s: %s", command, out)
 }
 
+// TestTapFinishesChecksums: a port that offers to compute the IPv4 header checksum
+// does so when a packet asks for it, and the kernel gets the packet.
+func TestTapFinishesChecksums(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("a tap needs root")
+	}
+	if _, err := os.Stat("/dev/net/tun"); err != nil {
+		t.Skip("a tap needs /dev/net/tun")
+	}
+	name := fmt.Sprintf("pmdt%d", os.Getpid()%1e6)
+	port, err := pmd.CreateVdev(pmdtest.Name("net_tap"), "iface="+name)
+	require.NoError(t, err)
+	pool := pmdtest.NewPool(t, 2047)
+	pmdtest.Start(t, port, pmd.PortConfig{Pool: pool, TxOffloads: pmd.TxIPv4Checksum, RxDesc: 128})
+	require.Equal(t, name, port.Info().KernelInterface)
+	heard := listen(t, name)
+
+	header := []byte{0x45, 0, 0, 48, 1, 2, 0x40, 0, 64, 17, 0, 0, 203, 0, 113, 7, 203, 0, 113, 8}
+	frame := append([]byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0}, header...)
+	frame = append(frame, strings.Repeat("tap!", 7)...)
+	lane := newLane(t, pmd.LaneConfig{TxPort: port})
+	m := pmdtest.NewMbuf(t, pool, frame)
+	m.RequestIPv4Checksum(14, 20)
+	require.True(t, lane.Send(m))
+	require.Zero(t, lane.Flush(time.Second))
+
+	want := append([]byte{}, frame...)
+	binary.BigEndian.PutUint16(want[24:], ^sum(header, 0))
+	require.Equal(t, want, heard("tap!"))
+	require.Equal(t, pmd.LaneCounters{TxPackets: 1, TxBytes: uint64(len(frame))}, lane.Counters())
+}
+
+// listen returns a function that waits for a frame with a text in it on an
+// interface of the kernel.
+func listen(t *testing.T, name string) func(text string) []byte {
+	t.Helper()
+	i, err := net.InterfaceByName(name)
+	require.NoError(t, err)
+	all := binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, unix.ETH_P_ALL))
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(all))
+	require.NoError(t, err)
+	t.Cleanup(func() { unix.Close(fd) })
+	require.NoError(t, unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: i.Index}))
+	require.NoError(t, unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 5}))
+	return func(text string) []byte {
+		buffer := make([]byte, 65536)
+		for {
+			n, _, err := unix.Recvfrom(fd, buffer, 0)
+			if err == unix.EINTR {
+				continue
+			}
+			require.NoError(t, err, "no frame with %q", text)
+			if strings.Contains(string(buffer[:n]), text) {
+				return buffer[:n]
+			}
+		}
+	}
+}
+
 // packetSocket sends whole frames on an interface.
 func packetSocket(t *testing.T, name string) func(frame []byte) {
 	t.Helper()

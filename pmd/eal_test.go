@@ -81,3 +81,14 @@ func TestDeviceThatFails(t *testing.T) {
 	require.Zero(t, code, out)
 	require.Regexp(t, `port: no such port "net_pcap0"; there is none: .*; DPDK said: .*unknown file format \| .*failed to initialize net_pcap0 device`, out)
 }
+
+// TestClosingAfterEAL: what is closed too late is reported and does no harm.
+func TestClosingAfterEAL(t *testing.T) {
+	t.Setenv(childLeaks, "yes")
+	out, code := runChild(t, lab+"--no-shconf")
+	require.Zero(t, code, out)
+	for _, what := range []string{"pool leak", "port net_ring_leak_a", "port net_ring_leak_b", "lane nowhere to 0:0"} {
+		require.Contains(t, out, `level=WARN msg="still open when EAL ends" what="`+what+`"`)
+	}
+	require.Contains(t, out, "later: <nil>")
+}

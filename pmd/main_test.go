@@ -2,6 +2,7 @@ package pmd_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,9 @@ const childArgs = "PMD_TEST_EAL_ARGS"
 
 // childPort names a port that this program looks for.
 const childPort = "PMD_TEST_PORT"
+
+// childLeaks makes it end EAL with a pool, ports and a lane open.
+const childLeaks = "PMD_TEST_LEAKS"
 
 func TestMain(m *testing.M) {
 	if args, ok := os.LookupEnv(childArgs); ok {
@@ -46,13 +50,44 @@ func child(args []string) int {
 		_, err := pmd.FindPort(name)
 		fmt.Println("port:", err)
 	}
+	later := func() error { return nil }
+	if _, ok := os.LookupEnv(childLeaks); ok {
+		later = leak()
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if err := eal.Close(); err != nil {
 		fmt.Println("closing:", err)
 		return 1
 	}
 	fmt.Println("closed", eal.Close() == nil)
+	fmt.Println("later:", later())
 	return 0
+}
+
+// leak opens one of each and returns what closes them.
+func leak() func() error {
+	pool, err := pmd.NewPool(pmd.PoolConfig{Name: "leak", Mbufs: 255})
+	if err != nil {
+		return func() error { return err }
+	}
+	a, b, err := pmd.NewRingPair("leak", 64)
+	if err != nil {
+		return func() error { return err }
+	}
+	_, err = a.Configure(pmd.PortConfig{Pool: pool})
+	lane, err2 := pmd.NewLane(pmd.LaneConfig{TxPort: a})
+	if err := errors.Join(err, err2); err != nil {
+		return func() error { return err }
+	}
+	lane.Send(pool.Alloc())
+	lane.Drop(pool.Alloc())
+	return func() error {
+		_, err := pmd.NewPool(pmd.PoolConfig{Name: "more", Mbufs: 255})
+		if !errors.Is(err, pmd.ErrEALClosed) || pool.Alloc() != nil || pool.InUse() != 0 {
+			return fmt.Errorf("EAL is closed, but %w", err)
+		}
+		return errors.Join(lane.Close(), a.Close(), b.Close(), pool.Close())
+	}
 }
 
 // startChild runs the test binary as such a program and waits until EAL has

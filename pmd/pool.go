@@ -135,7 +135,7 @@ func (p *Pool) InUse() int {
 // Alloc takes one buffer as an empty packet that begins behind the headroom; nil
 // when there is none. One crossing into C: not for the packet path of many.
 func (p *Pool) Alloc() *Mbuf {
-	if p.c == nil {
+	if p.c == nil || !ealRunning.Load() {
 		return nil
 	}
 	return (*Mbuf)(unsafe.Pointer(C.pmd_mbuf_alloc(p.c)))
