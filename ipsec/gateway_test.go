@@ -302,26 +302,6 @@ func TestPolicyCounters(t *testing.T) {
 	require.Equal(t, map[string]uint64{"out": 33, "in": 5}, got)
 }
 
-// Several lcores share the queues, the SAs and the window; nothing is lost,
-// repeated or counted twice.
-func TestSeveralLcores(t *testing.T) {
-	a := newRig(t, simpleOut+stateOut(""), func(o *rigOptions) { o.driverQueues, o.lcores = 2, []int{1, 2} })
-	s := a.gateway.Stats()
-	require.Len(t, s.Lcores, 2)
-	var plain [][]byte
-	for i := range 500 {
-		plain = append(plain, plainOut(i%700))
-	}
-	wire := a.outbound(plain...)
-	require.Len(t, wire, len(plain))
-	seqs := map[uint32]bool{}
-	for _, frame := range wire {
-		_, _, seq, _ := openESP(t, frame[34:], simpleKey, nil)
-		seqs[seq] = true
-	}
-	require.Len(t, seqs, len(plain))
-}
-
 // An SA is replaced over and over while packets flow: none is lost, because add
 // before delete leaves a usable SA at every moment.
 func TestReplaceUnderTraffic(t *testing.T) {
