@@ -22,6 +22,8 @@ def arguments():
     parser.add_argument("--clear", default="arp", metavar="LIST", help="what may be in the clear: arp, icmp, nd, ...; all others fail (arp)")
     parser.add_argument("--inside", default="", metavar="LIST", help="protocols that ESP may carry: tcp, udp, ... (any)")
     parser.add_argument("--min", type=int, default=1, metavar="N", help="so many ESP packets at least from each sender (1)")
+    parser.add_argument("--longest", type=int, default=0, metavar="N", help="a frame of N octets at least must be there")
+    parser.add_argument("--beyond", type=lambda text: int(text, 0), default=0, metavar="N", help="every SA must have got to sequence number N at least")
     parser.add_argument("--tagged", action="store_true", help="every ESP packet must have a VLAN tag")
     parser.add_argument("--encap", action="store_true", help="every ESP packet must be inside UDP")
     parser.add_argument("--keys", action="store_true", help="print Wireshark's table esp_sa instead of checking")
@@ -71,8 +73,8 @@ class Opener:
                 continue
         else:
             raise ValueError("ICV is wrong")
-        if sequence in self.sequences or frame.sequence == 0:
-            raise ValueError(f"sequence number {sequence} again")
+        if sequence in self.sequences or sequence == 0:
+            raise ValueError(f"sequence number {sequence}{' again' if sequence else ''}")
         first = ivs.setdefault((self.state.key, self.state.salt, iv), frame)
         if first is not frame:
             raise ValueError(f"IV {iv.hex()} again under the same key (the first one had SPI 0x{first.spi:x})")
@@ -134,6 +136,11 @@ def check(o, states):
         print(f"  SA 0x{s.spi:x} {s.src} to {s.dst}: {opener.count} packets opened, highest sequence number {opener.highest}")
         if opener.count < o.min:
             faults.append(f"SA 0x{s.spi:x} to {s.dst}: {opener.count} packets, at least {o.min} are wanted")
+        if opener.highest < o.beyond:
+            faults.append(f"SA 0x{s.spi:x} to {s.dst}: sequence number {o.beyond} was not reached")
+    longest = max(map(len, frames), default=0)
+    if longest < o.longest:
+        faults.append(f"the longest frame has {longest} octets, {o.longest} are wanted")
     words = [f"{n} {what}" for what, n in sorted(inside.items())]
     print(f"  {len(frames)} frames: {sum(inside.values())} ESP ({', '.join(words)}), {len(ivs)} different IVs under"
           f" {len({key[:2] for key in ivs})} keys; in the clear: {', '.join(f'{n} {w}' for w, n in sorted(clear.items())) or 'nothing'}")

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Two hosts talk through two gateways, in network namespaces of their own. Root; nothing outside them is touched.
+#
+# usage: scripts/lab.sh [--quick] [CASE...]
+#
+#   hostA 14.0.0.52 ─ espgw A ══ ESP ══ espgw B ─ hostB 14.0.0.70
+#
+# Cases, all by default (--quick: classic, everything, throughput, attack):
+#   classic     the commands of many a guide: one key and SPI for both directions, TCP only
+#   everything  all of IPv4 and IPv6, other keys, VLAN-tagged frames
+#   throughput  TCP with no gateway, gateways without policies, gateways with ESP
+#   jumbo       hosts with an MTU of 8000
+#   encap       ESP in UDP (RFC 3948)
+#   esn         extended sequence numbers over 2^32, AES-GCM and ChaCha20-Poly1305
+#   live        SAs change under traffic: control socket, SIGHUP
+#   attack      replays, forgeries, reflection, clear text from the wire; no SA
+#
+# Everything seen is left in build/lab. Exit status: 0 all passed, 1 something failed, 2 it could not be run.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+here=$PWD/scripts
+# shellcheck source=scripts/lab-common.sh
+. scripts/lab-common.sh
+# shellcheck source=scripts/lab-net.sh
+. scripts/lab-net.sh
+# shellcheck source=scripts/lab-config.sh
+. scripts/lab-config.sh
+# shellcheck source=scripts/lab-cases.sh
+. scripts/lab-cases.sh
+# shellcheck source=scripts/lab-live.sh
+. scripts/lab-live.sh
+
+fail() {
+    printf 'lab: %s\n' "$*" >&2
+    exit 2
+}
+
+passed=0 failures=() table=()
+good() {
+    passed=$((passed + 1))
+    printf 'PASS  %-10s  %s\n' "$run" "$1"
+}
+bad() {
+    failures+=("$run: $1")
+    printf 'FAIL  %-10s  %s\n' "$run" "$1"
+}
+# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log.
+check() {
+    local text=$1 status=0
+    shift
+    "$@" >"$work/check" 2>&1 || status=$?
+    { echo "== $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
+    if [ $status -eq 0 ]; then
+        good "$text"
+    else
+        bad "$text"
+        tail -n 12 "$work/check"
+    fi
+}
+
+cases=() quick=no
+seconds=1 # of a measurement
+all=(classic everything throughput jumbo encap esn live attack)
+for word; do
+    case " ${all[*]} " in
+    *" $word "*) cases+=("$word") ;;
+    *) case $word in
+        --quick) quick=yes ;;
+        *)
+            sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+            exit 2
+            ;;
+        esac ;;
+    esac
+done
+if [ ${#cases[@]} -eq 0 ]; then
+    cases=("${all[@]}")
+    if [ $quick = yes ]; then cases=(classic everything throughput attack); fi
+fi
+
+[ "$(id -u)" -eq 0 ] || fail "network namespaces need root"
+bin=$PWD/bin
+bin=${BIN:-$bin}
+[ -x "$bin/espgw" ] || fail "$bin/espgw is not there: make build"
+out=$PWD/build/lab
+mkdir -p build
+exec 9>build/lab.lock
+flock -n 9 || {
+    echo 'lab: another one runs in this folder: waiting for it'
+    flock 9
+}
+rm -rf "$out"
+mkdir -p "$out"
+work=$(mktemp -d)
+trap network_down EXIT
+trap 'exit 130' INT TERM
+
+network_up
+for run in "${cases[@]}"; do
+    started=$SECONDS
+    "case_$run"
+    echo "      $run took $((SECONDS - started)) s"
+done
+
+if [ ${#table[@]} -gt 0 ]; then
+    printf '\n%-36s %12s %12s\n' "TCP, Mbit/s, better of two tries" "A to B" "B to A"
+    printf '%s\n' "${table[@]}"
+fi
+printf '\nCaptures, counters and logs are in build/lab.\n'
+if [ ${#failures[@]} -gt 0 ]; then
+    printf 'lab: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
+    printf '  %s\n' "${failures[@]}"
+    exit 1
+fi
+printf 'lab: all %d checks passed in %d s\n' $passed $SECONDS
