@@ -37,6 +37,7 @@ type Applied struct {
 	MTU                    int
 	RxOffloads, TxOffloads Offload
 	RSS                    []string // hash types in use, none with one queue
+	rss                    uint64
 	// Masked names what was asked for and is not there: offloads, "RSS", "MTU".
 	Masked []string
 }
@@ -53,6 +54,8 @@ func (p *Port) Configure(cfg PortConfig) (Applied, error) {
 }
 
 func (p *Port) configure(cfg PortConfig) (Applied, error) {
+	p.life.RLock()
+	defer p.life.RUnlock()
 	if err := p.usable(); err != nil {
 		return Applied{}, err
 	}
@@ -69,18 +72,12 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 		pool:        cfg.Pool.c,
 		rx_offloads: C.uint64_t(applied.RxOffloads),
 		tx_offloads: C.uint64_t(applied.TxOffloads),
+		rss:         C.uint64_t(applied.rss),
 		rx_queues:   C.uint16_t(cfg.RxQueues),
 		tx_queues:   C.uint16_t(cfg.TxQueues),
 		rx_desc:     C.uint16_t(cfg.RxDesc),
 		tx_desc:     C.uint16_t(cfg.TxDesc),
 		mtu:         C.uint16_t(deviceMTU(info, cfg.MTU)),
-	}
-	for _, t := range rssTypes {
-		for _, name := range applied.RSS {
-			if t.name == name {
-				c.rss |= C.uint64_t(t.bits)
-			}
-		}
 	}
 	if rc := C.pmd_port_configure(C.uint16_t(p.id), &c); rc < 0 {
 		return Applied{}, Errno(-rc)
@@ -151,8 +148,9 @@ func (cfg *PortConfig) mask(info PortInfo) Applied {
 		a.Masked = append(a.Masked, "transmit offload "+name)
 	}
 	if cfg.RSS && cfg.RxQueues > 1 {
-		a.RSS = info.RSS
-		if len(a.RSS) == 0 {
+		a.rss = info.rss & rssWanted
+		a.RSS = rssNames(a.rss)
+		if a.rss == 0 {
 			a.Masked = append(a.Masked, "RSS")
 		}
 	}

@@ -143,7 +143,8 @@ log_write(void *cookie, const char *text, size_t length)
 
 	for (size_t done = 0; done < length;) {
 		size_t n = RTE_MIN(length - done, (size_t)LOG_TEXT_MAX);
-		struct log_record head = { .level = level > 0 ? (uint32_t)level : RTE_LOG_INFO, .value = n };
+		struct log_record head = { .level = level > 0 ? (uint32_t)level : RTE_LOG_INFO,
+			.value = n };
 		log_send((int)(intptr_t)cookie, head, text + done, n);
 		done += n;
 	}

@@ -66,7 +66,7 @@ give_up(struct pmd_lane *l)
 	l->tx_count = 0;
 }
 
-/* Sends what it can; what is not taken stays in order at the front, for as long as patience lasts. */
+/* What is not taken stays in order at the front, for as long as patience lasts. */
 static void
 send_waiting(struct pmd_lane *l, uint64_t now)
 {

@@ -14,7 +14,7 @@ struct rte_mbuf;
 
 enum {
 	PMD_LANE_BURST_MAX = 512, /* packets received per turn */
-	PMD_LANE_TX_MAX = 2048,	  /* packets waiting to be sent */
+	PMD_LANE_TX_MAX = 2048,   /* packets waiting to be sent */
 	PMD_LANE_DROP_MAX = 4096, /* packets waiting to be freed */
 };
 
@@ -23,16 +23,16 @@ struct pmd_lane {
 	uint16_t rx_port, rx_queue;
 	uint16_t tx_port, tx_queue;
 	uint16_t burst;
-	uint8_t receives; /* there is a receive queue */
-	uint8_t sends;	  /* there is a transmit queue */
-	uint8_t prepares; /* offloads are asked for: rte_eth_tx_prepare comes first */
+	uint8_t receives;  /* there is a receive queue */
+	uint8_t sends;     /* there is a transmit queue */
+	uint8_t prepares;  /* offloads are asked for: rte_eth_tx_prepare comes first */
 	uint64_t patience; /* TSC cycles without progress before packets are given up */
 
 	/* The worker's, between two exchanges. */
 	uint32_t rx_count, tx_count, drop_count;
 	uint32_t giving_up; /* patience has run out and nothing was sent since */
 	uint64_t stalled;   /* TSC of the first turn without progress, 0: none */
-	uint64_t now;	    /* TSC of the last exchange */
+	uint64_t now;       /* TSC of the last exchange */
 
 	/* Counters; written by the lane's thread, read by any. */
 	uint64_t turns;

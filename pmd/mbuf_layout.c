@@ -2,6 +2,7 @@
 
 #include "shim.h"
 
+/* clang-format off */
 #define FIELD(name, offset, size) \
 	_Static_assert(offsetof(struct rte_mbuf, name) == (offset) && \
 			sizeof(((struct rte_mbuf *)0)->name) == (size), \

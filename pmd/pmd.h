@@ -33,8 +33,8 @@ uint64_t pmd_tsc(void);
 void pmd_sleep(uint64_t nanoseconds);
 
 /* pool.c */
-int pmd_pool_new(const char *name, unsigned int mbufs, unsigned int cache, uint16_t room, int socket,
-	struct rte_mempool **pool);
+int pmd_pool_new(const char *name, unsigned int mbufs, unsigned int cache, uint16_t room,
+	int socket, struct rte_mempool **pool);
 void pmd_pool_free(struct rte_mempool *pool);
 unsigned int pmd_pool_in_use(struct rte_mempool *pool);
 struct rte_mbuf *pmd_mbuf_alloc(struct rte_mempool *pool);
@@ -68,7 +68,7 @@ struct pmd_port_conf {
 	uint16_t tx_queues;
 	uint16_t rx_desc; /* in: wanted, out: what the port took; the same for tx_desc and mtu */
 	uint16_t tx_desc;
-	uint16_t mtu; /* in: 0 leaves it as it is */
+	uint16_t mtu;      /* in: 0 leaves it as it is */
 	uint8_t mtu_unset; /* out: the driver cannot set an MTU */
 };
 
@@ -103,6 +103,7 @@ int pmd_vdev_add(const char *name, const char *args);
 int pmd_vdev_remove(const char *name);
 int pmd_ring_new(const char *name, unsigned int size, struct rte_ring **ring);
 void pmd_ring_free(struct rte_ring *ring); /* frees the packets in it, too */
-int pmd_port_from_rings(const char *name, struct rte_ring **rx, struct rte_ring **tx, unsigned int queues);
+int pmd_port_from_rings(
+	const char *name, struct rte_ring **rx, struct rte_ring **tx, unsigned int queues);
 
 #endif

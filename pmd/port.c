@@ -31,7 +31,8 @@ pmd_port_info(uint16_t port, struct pmd_port_info *info)
 	if (rc != 0)
 		return pmd_failed(rc);
 	snprintf(info->device, sizeof(info->device), "%s", name);
-	snprintf(info->driver, sizeof(info->driver), "%s", dev.driver_name != NULL ? dev.driver_name : "");
+	snprintf(info->driver, sizeof(info->driver), "%s",
+		dev.driver_name != NULL ? dev.driver_name : "");
 	const struct rte_devargs *args = dev.device != NULL ? rte_dev_devargs(dev.device) : NULL;
 	if (args != NULL && args->args != NULL)
 		snprintf(info->args, sizeof(info->args), "%s", args->args);
@@ -271,7 +272,8 @@ pmd_ring_free(struct rte_ring *ring)
 }
 
 int
-pmd_port_from_rings(const char *name, struct rte_ring **rx, struct rte_ring **tx, unsigned int queues)
+pmd_port_from_rings(
+	const char *name, struct rte_ring **rx, struct rte_ring **tx, unsigned int queues)
 {
 	rte_errno = 0;
 	int port = rte_eth_from_rings(name, rx, queues, tx, queues, (unsigned int)SOCKET_ID_ANY);

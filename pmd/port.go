@@ -28,7 +28,8 @@ type PortInfo struct {
 	MinDataRoom              int // smallest Pool.DataRoom that the driver takes, octets; 0: any
 
 	RxOffloads, TxOffloads Offload
-	RSS                    []string // of ip, tcp, udp, esp: what it can hash
+	RSS                    []string // of ip, tcp, udp, esp: what it can hash, in part at least
+	rss                    uint64   // the same in DPDK's bits
 
 	// KernelInterface is the network interface of the kernel behind the port
 	// (net_tap, net_af_packet, net_pcap with iface), "" when there is none or the
@@ -48,6 +49,7 @@ type Port struct {
 	id     int
 	device string
 
+	life    sync.RWMutex // held for reading by whoever is in DPDK with the port, against Close
 	mu      sync.Mutex
 	rx, tx  int // queues; 0 before Configure
 	txOn    Offload
@@ -141,6 +143,7 @@ func portInfo(id int) (PortInfo, error) {
 		RxOffloads:  Offload(c.rx_offloads),
 		TxOffloads:  Offload(c.tx_offloads),
 		RSS:         rssNames(uint64(c.rss)),
+		rss:         uint64(c.rss),
 	}
 	for _, octet := range c.mac {
 		info.MAC = append(info.MAC, byte(octet))
@@ -162,6 +165,8 @@ func (p *Port) String() string { return p.device }
 
 // Info reads what the port is and can do. After Close only ID and Device are set.
 func (p *Port) Info() PortInfo {
+	p.life.RLock()
+	defer p.life.RUnlock()
 	if p.usable() == nil {
 		if info, err := portInfo(p.id); err == nil {
 			return info
@@ -191,6 +196,8 @@ func (p *Port) usable() error {
 
 // call runs a C function on an open port and names the failure.
 func (p *Port) call(doing string, fn func(id C.uint16_t) C.int) error {
+	p.life.RLock()
+	defer p.life.RUnlock()
 	if err := p.usable(); err != nil {
 		return fmt.Errorf("%s port %s: %w", doing, p, err)
 	}
@@ -261,6 +268,8 @@ func (p *Port) SetPromiscuous(on bool) error {
 // Close stops the port and gives its device back; buffers in its queues return to
 // their pool. It may be called twice. Lanes must be closed before.
 func (p *Port) Close() error {
+	p.life.Lock()
+	defer p.life.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

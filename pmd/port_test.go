@@ -72,6 +72,24 @@ func TestConfigureMasksWhatThePortHasNot(t *testing.T) {
 	require.Same(t, pool, a.Pool())
 }
 
+// TestRSS: of the wanted hash types a port gets exactly those it has, as DPDK
+// refuses any other.
+func TestRSS(t *testing.T) {
+	pool := pmdtest.NewPool(t, 511)
+	port, err := pmd.CreateVdev(pmdtest.Name("net_null"), "")
+	require.NoError(t, err)
+	defer port.Close()
+	require.Equal(t, []string{"ip", "tcp", "udp"}, port.Info().RSS)
+	applied, err := port.Configure(pmd.PortConfig{RxQueues: 2, TxQueues: 2, Pool: pool, RSS: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ip", "tcp", "udp"}, applied.RSS)
+	require.Empty(t, applied.Masked)
+	applied, err = port.Configure(pmd.PortConfig{Pool: pool, RSS: true})
+	require.NoError(t, err)
+	require.Empty(t, applied.RSS, "one queue needs none")
+	require.Empty(t, applied.Masked)
+}
+
 func TestConfigureErrors(t *testing.T) {
 	pool := pmdtest.NewPool(t, 511)
 	small := pmdtest.NewPoolConfig(t, pmd.PoolConfig{Mbufs: 63, DataRoom: 1024})
