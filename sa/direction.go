@@ -34,7 +34,10 @@ func (tx *Tx) prepareDir(t *Table, s *SA, fresh bool) error {
 		tx.warn("SA %v fits policies of both directions and is used in neither: write `dir in` or `dir out`", s)
 	}
 	if fresh { // nobody sees it yet
-		s.turn(dir, tx.db.options.DefaultWindow)
+		s.turn(dir)
+		if s.live.sa == s {
+			s.fitWindow(tx.db.options.DefaultWindow)
+		}
 		return nil
 	}
 	tx.dirs = append(tx.dirs, dirChange{s, dir})
@@ -114,17 +117,8 @@ func (t *Template) names(s *SA, strict bool) bool {
 		fits(t.Dst, p.Dst, !t.Dst.IsValid() || t.Dst.IsUnspecified())
 }
 
-// turn gives s its direction. An SA that may open gets its window.
-func (s *SA) turn(dir Direction, defaultWindow uint32) {
-	p := s.Params()
-	size := defaultWindow
-	if p.ReplayWindowSet {
-		size = p.ReplayWindow
-	}
-	l := s.live
-	if dir != DirOut && size > 0 && l.window.Load() == nil {
-		l.window.Store(newWindow(size, l.top.Load()))
-	}
+// turn gives s its direction.
+func (s *SA) turn(dir Direction) {
 	s.dir.Store(uint32(dir))
 	setDir(s.status, dir)
 }

@@ -123,6 +123,7 @@ func (tx *Tx) Commit() error {
 	db, c := tx.db, tx.change
 	for _, s := range c.Added {
 		s.takeOverLive()
+		s.fitWindow(db.options.DefaultWindow)
 		s.writer.nonce.takeOver(s.live, s.writer.start)
 		s.live.setLimits(&s.Params().Limits)
 		db.clock.schedule(s.live)
@@ -136,7 +137,8 @@ func (tx *Tx) Commit() error {
 	}
 	for _, d := range tx.dirs {
 		if !d.sa.writer.fresh {
-			d.sa.turn(d.dir, db.options.DefaultWindow)
+			d.sa.turn(d.dir)
+			d.sa.fitWindow(db.options.DefaultWindow)
 		}
 	}
 	db.table.Store(c.Table)

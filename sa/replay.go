@@ -10,12 +10,17 @@ const MaxWindow = 1 << 16
 
 // window is an anti-replay window (RFC 4303, 3.4.3) in the ring form of
 // RFC 6479, but every word of the ring carries the number of the block that it
-// is about: the upper 32 bits of a slot are the low bits of the block number
-// (sequence number >> 5), the lower 32 the bits of that block. A slot found with
-// an older block is empty. So an advance clears nothing, however far it goes,
-// and one compare-and-swap on one slot both checks and marks a number: two
-// lcores never accept the same one, and a slot that moved on to a newer block
-// refuses what is older, whatever value of the highest number a caller saw.
+// is about. A slot found with an older block is empty. So an advance clears
+// nothing, however far it goes, and one compare-and-swap on one slot both checks
+// and marks a number: two lcores never accept the same one, and a slot that
+// moved on to a newer block refuses what is older, whatever value of the highest
+// number a caller saw.
+//
+// A slot is, from the top: 1 bit moved (see resized), 31 low bits of the block
+// number (sequence number >> 5), 32 bits for the numbers of that block. Blocks
+// are compared modulo 2^31: a slot would have to be missed by every packet out
+// of 2^35 in a row to be taken for a newer one, which only the peer can arrange,
+// against itself.
 //
 // The highest number (top) is kept by the owner, because it outlives a change
 // of the window's size.
@@ -23,6 +28,11 @@ type window struct {
 	size  uint64 // 1..MaxWindow
 	slots []atomic.Uint64
 }
+
+const slotMoved = 1 << 63
+
+// moved is the answer of a window that another has replaced.
+const moved Admission = 0xff
 
 // newWindow makes a window that has received nothing but top (0: nothing).
 func newWindow(size uint32, top uint64) *window {
@@ -34,15 +44,21 @@ func newWindow(size uint32, top uint64) *window {
 	newest := top >> blockBits
 	for i := range w.slots {
 		// The newest block not above top's that lives in this slot. It may be
-		// below 0: tags are compared modulo 2^32.
+		// below 0: blocks are compared modulo 2^31.
 		back := (newest - uint64(i)) & uint64(n-1)
-		w.slots[i].Store((newest - back) << 32)
+		w.slots[i].Store(slotOf(newest - back))
 	}
 	if top != 0 {
 		w.mark(top, top)
 	}
 	return w
 }
+
+// slotOf is an empty slot of a block.
+func slotOf(block uint64) uint64 { return block << 33 >> 1 }
+
+// ageOf says how many blocks seq is ahead of slot v.
+func ageOf(seq, v uint64) int32 { return int32(uint32(seq>>blockBits)-uint32(v>>32)) << 1 }
 
 func (w *window) slot(seq uint64) *atomic.Uint64 {
 	return &w.slots[(seq>>blockBits)&uint64(len(w.slots)-1)]
@@ -54,16 +70,13 @@ func (w *window) old(seq, top uint64) bool { return top >= w.size && seq <= top-
 
 // check says what mark would say, and changes nothing.
 func (w *window) check(seq, top uint64) Admission {
-	if w.old(seq, top) {
-		return ReplayOld
-	}
 	v := w.slot(seq).Load()
-	switch age := int32(uint32(seq>>blockBits) - uint32(v>>32)); {
-	case age > 0:
-		return OK
-	case age < 0:
+	switch age := ageOf(seq, v); {
+	case v&slotMoved != 0:
+		return moved
+	case w.old(seq, top) || age < 0:
 		return ReplayOld
-	case v>>(seq&(1<<blockBits-1))&1 != 0:
+	case age == 0 && v>>(seq&(1<<blockBits-1))&1 != 0:
 		return ReplayDuplicate
 	}
 	return OK
@@ -71,24 +84,22 @@ func (w *window) check(seq, top uint64) Admission {
 
 // mark takes seq as received, unless it is old or was received before.
 func (w *window) mark(seq, top uint64) Admission {
-	if w.old(seq, top) {
-		return ReplayOld
-	}
-	bit := uint64(1) << (seq & (1<<blockBits - 1))
-	block := uint32(seq >> blockBits)
 	slot := w.slot(seq)
 	for {
-		v := slot.Load()
-		next := v | bit
-		switch age := int32(block - uint32(v>>32)); {
-		case age > 0:
-			next = uint64(block)<<32 | bit
-		case age < 0:
-			return ReplayOld
-		case v&bit != 0:
-			return ReplayDuplicate
+		why := w.check(seq, top)
+		if why != OK {
+			return why
 		}
-		if slot.CompareAndSwap(v, next) {
+		v := slot.Load()
+		next := v
+		switch age := ageOf(seq, v); {
+		case v&slotMoved != 0 || age < 0:
+			continue // changed since the check
+		case age > 0:
+			next = slotOf(seq >> blockBits)
+		}
+		bit := uint64(1) << (seq & (1<<blockBits - 1))
+		if next&bit == 0 && slot.CompareAndSwap(v, next|bit) {
 			return OK
 		}
 	}

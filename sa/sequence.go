@@ -1,5 +1,7 @@
 package sa
 
+import "runtime"
+
 // ReserveOut takes sequence numbers for a run of n packets of together bytes
 // IP octets (before sealing) and counts them. The numbers are first,
 // first+1, … first+admitted-1. now is the time in Unix nanoseconds; a coarse
@@ -76,14 +78,14 @@ func (s *SA) CheckIn(seqLow uint32) (seq uint64, why Admission) {
 	if l.state.Load() == stateExpired {
 		return seq, StateExpired
 	}
-	w := l.window.Load()
-	if w == nil {
-		if s.ESN() { // refused when added; nothing can be inferred
-			return seq, ReplayOld
-		}
-		return seq, OK
-	}
 	for {
+		w := l.window.Load()
+		if w == nil {
+			if s.ESN() { // refused when added; nothing can be inferred
+				return seq, ReplayOld
+			}
+			return seq, OK
+		}
 		top := l.top.Load()
 		if s.ESN() {
 			var ok bool
@@ -96,7 +98,7 @@ func (s *SA) CheckIn(seqLow uint32) (seq uint64, why Admission) {
 		}
 		why = w.check(seq, top)
 		// A slot may have moved on between the two loads: look again.
-		if why == OK || l.top.Load() == top {
+		if why == OK || why != moved && l.top.Load() == top {
 			return seq, why
 		}
 	}
@@ -107,10 +109,15 @@ func (s *SA) CheckIn(seqLow uint32) (seq uint64, why Admission) {
 // ReplayDuplicate, on whatever lcores they are.
 func (s *SA) MarkIn(seq uint64) Admission {
 	l := s.live
-	if w := l.window.Load(); w != nil {
-		if why := w.mark(seq, l.top.Load()); why != OK {
+	for w := l.window.Load(); w != nil; w = l.window.Load() {
+		why := w.mark(seq, l.top.Load())
+		if why == OK {
+			break
+		}
+		if why != moved {
 			return why
 		}
+		runtime.Gosched() // the writer is about to store the next window
 	}
 	for {
 		top := l.top.Load()
