@@ -144,8 +144,9 @@ rm -rf "$home/espgw"
 git -c safe.directory='*' clone -q --no-hardlinks "file://$root" "$home/espgw"
 chroot "$run" chown -R "$user:" "${home#"$run"}/espgw"
 
-say "$suite, Go of $go, $user: $command"
+name="$suite, Go of $go, $user: ${command%%$'\n'*}"
+say "$name"
 status=0 started=$SECONDS
 inside "$run" "$user" "${home#"$run"}/espgw" "$command" || status=$?
-say "$suite, Go of $go, $user: $command: exit status $status after $((SECONDS - started)) s"
+say "$name: exit status $status after $((SECONDS - started)) s"
 exit $status
