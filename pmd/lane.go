@@ -33,6 +33,7 @@ type LaneConfig struct {
 	TxPort  *Port
 	TxQueue int
 	// Burst is how many packets an Exchange receives at most: 1 to 512, default 32.
+	// Drivers of NICs with vector instructions round down to a multiple of 4 or 8.
 	Burst int
 	// Patience is how long packets wait for a transmit queue that takes none before
 	// they are given up; default 100 ms, negative: not at all.
