@@ -88,6 +88,7 @@ tagged_frames() {
     local from to
     for from in A B; do
         to=$(tr AB BA <<<$from)
+        rm -f "$work/frames"
         ip netns exec "$lab-host$to" timeout 20 "$here/lab-frames.py" receive eth0 $from >"$work/frames" 2>&1 &
         local receiver=$!
         wait_for 5 grep -q listening "$work/frames" || return 1

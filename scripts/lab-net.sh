@@ -31,8 +31,18 @@ veth() {
     done
 }
 
+# remove_leftovers: the namespaces of labs that were killed before they could clean up.
+remove_leftovers() {
+    local ns pid
+    for ns in $(ip netns list | grep -oE '^espgw-lab-[0-9]+-[A-Za-z]+'); do
+        pid=${ns#espgw-lab-} pid=${pid%%-*}
+        kill -0 "$pid" 2>/dev/null || ip netns del "$ns"
+    done
+}
+
 network_up() {
     local ns
+    remove_leftovers
     for ns in "$hostA" "$hostB" "$gwA" "$gwB" $wire; do
         ip netns add "$ns"
         ip -n "$ns" link set lo up
@@ -100,6 +110,7 @@ gateway_start() {
     shift 2
     if [ "$wan" -gt 1900 ]; then slot=16384; fi
     local ring="framesz=$slot,blocksz=65536,framecnt=$((slot == 2048 ? 4096 : 1024))"
+    rm -f "$out/$name.log" "$out/$name.json"
     eal_args "$lab-gw$side" 192
     ip netns exec "$lab-gw$side" "$bin/espgw" "${eal[@]}" \
         --vdev "net_af_packet0,iface=lan,$ring" --vdev "net_af_packet1,iface=eth4,$ring" \
@@ -140,6 +151,7 @@ control() { "$here/lab-control.py" "$work/$1.sock" "$2"; }
 # capture_start NAME, capture_stop: what passes the wire, from gateway A's link, in both directions.
 capture_start() {
     capture=$out/$1.pcap
+    rm -f "$work/tcpdump" # what an earlier one said must not be taken for this one's
     ip netns exec "$wire" tcpdump -q -i wan0 -s 0 -B 65536 -U --immediate-mode -w "$capture" 2>"$work/tcpdump" &
     capture_pid=$!
     background+=($!)
