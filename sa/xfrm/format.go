@@ -21,6 +21,7 @@ type FormatOptions struct {
 type printer struct {
 	b []byte
 	FormatOptions
+	expired bool // the record is about an expiry
 }
 
 func (p *printer) printf(format string, args ...any) { p.b = fmt.Appendf(p.b, format, args...) }
@@ -59,7 +60,13 @@ func modeName(m sa.Mode) string {
 
 // directionName is iproute2's word for a direction.
 func directionName(d sa.Direction) string {
-	return map[sa.Direction]string{sa.DirIn: "in", sa.DirOut: "out", sa.DirForward: "fwd"}[d]
+	switch d {
+	case sa.DirIn:
+		return "in"
+	case sa.DirOut:
+		return "out"
+	}
+	return "fwd"
 }
 
 // selector prints a selector behind what the line begins with.

@@ -26,6 +26,7 @@ func ViewPolicy(s *sa.PolicyState) *PolicyView {
 func WritePolicy(w io.Writer, v *PolicyView, o FormatOptions) error {
 	p := &printer{FormatOptions: o}
 	p.policy(v)
+	p.record()
 	return p.writeTo(w)
 }
 
@@ -54,7 +55,6 @@ func (p *printer) policy(v *PolicyView) {
 	for i := range s.Templates {
 		p.template(&s.Templates[i], familyOf(s.Sel.Src.Addr()))
 	}
-	p.record()
 }
 
 func (p *printer) policyFlags(flags sa.PolicyFlags) {

@@ -81,6 +81,7 @@ func (v *StateView) fillBitmap(s *sa.SA) {
 func WriteState(w io.Writer, v *StateView, o FormatOptions) error {
 	p := &printer{FormatOptions: o}
 	p.state(v)
+	p.record()
 	return p.writeTo(w)
 }
 
@@ -94,17 +95,8 @@ func (p *printer) state(v *StateView) {
 	}
 	p.identity(s.ReqID, s.Mode)
 	p.flagLine(v)
-	p.algorithm(s)
-	if e := s.Encap; e != nil {
-		p.printf("\tencap type espinudp sport %d dport %d addr %s", e.SrcPort, e.DstPort, formatAddr(e.OriginalAddr))
-		p.end()
-	}
-	if !v.LastUse.IsZero() {
-		p.printf("\tlastused %s", timeText(v.LastUse))
-		p.end()
-	}
-	p.replay(v)
-	p.offload(s)
+	p.attributes(v)
+	p.direction(s)
 	p.stateSelector(s)
 	if p.Stats {
 		p.lifetimes(&s.Limits, v.Bytes, v.Packets, v.Added, v.FirstUse)
@@ -113,7 +105,24 @@ func (p *printer) state(v *StateView) {
 		p.printf("\t  replay-window %d replay %d failed %d", v.Errors.Outside, v.Errors.Replayed, v.Errors.Unauthentic)
 		p.end()
 	}
-	p.record()
+}
+
+// attributes prints what the kernel leaves out of the message of an expiry.
+func (p *printer) attributes(v *StateView) {
+	if p.expired {
+		return
+	}
+	p.algorithm(v.Params)
+	if e := v.Params.Encap; e != nil {
+		p.printf("\tencap type espinudp sport %d dport %d addr %s", e.SrcPort, e.DstPort, formatAddr(e.OriginalAddr))
+		p.end()
+	}
+	if !v.LastUse.IsZero() {
+		p.printf("\tlastused %s", timeText(v.LastUse))
+		p.end()
+	}
+	p.replay(v)
+	p.offload(v.Params)
 }
 
 // identity prints ` reqid N mode M` and ends the line.
@@ -195,18 +204,26 @@ func (p *printer) replay(v *StateView) {
 	p.end()
 }
 
-// offload prints the wish for inline crypto, and the direction. iproute2 6.15
-// hands the direction of `offload` on as that of the SA, so both are listed.
+// offload prints the wish for inline crypto.
 func (p *printer) offload(s *sa.Params) {
+	o := s.Offload
+	if o == nil {
+		return
+	}
+	depth := "crypto"
+	if o.Depth == sa.OffloadPacket {
+		depth = "packet"
+	}
+	p.printf("\tcrypto offload parameters: dev %s dir %s mode %s", o.Dev, directionName(o.Dir), depth)
+	p.end()
+}
+
+// direction prints the direction of the state. iproute2 6.15 hands that of
+// `offload` on as the state's, so it is listed twice.
+func (p *printer) direction(s *sa.Params) {
 	dir := s.Dir
-	if o := s.Offload; o != nil {
-		depth := "crypto"
-		if o.Depth == sa.OffloadPacket {
-			depth = "packet"
-		}
-		p.printf("\tcrypto offload parameters: dev %s dir %s mode %s", o.Dev, directionName(o.Dir), depth)
-		p.end()
-		dir = o.Dir
+	if s.Offload != nil {
+		dir = s.Offload.Dir
 	}
 	if dir != sa.DirNone {
 		p.printf("\tdir %s", directionName(dir))

@@ -102,53 +102,49 @@ func parseCommand(in *words) (*Command, error) {
 	return c, nil
 }
 
-// option is a global option of `ip`. The order is iproute2's, for it decides
-// what an abbreviation means.
+// option is a global option of `ip`.
 type option struct {
 	name    string
-	exact   bool              // no abbreviation
-	apply   func(c *Command)  // nil: nothing to do here
-	refused string            // why it is not accepted
-	value   func(string) bool // has an argument: reads it
+	exact   bool                          // no abbreviation
+	apply   func(c *Command)              // nil: nothing to do here
+	value   func(c *Command, v word) bool // has an argument: reads it
+	refused string                        // why it is not accepted
 }
 
-func options(c *Command) []option {
-	return []option{
-		{name: "-loops", refused: "has no meaning here"},
-		{name: "-family", value: func(s string) bool {
-			family, ok := map[string]Family{"inet": FamilyIPv4, "inet6": FamilyIPv6}[s]
-			c.Family = family
-			return ok
-		}},
-		{name: "-4", exact: true, apply: func(c *Command) { c.Family = FamilyIPv4 }},
-		{name: "-6", exact: true, apply: func(c *Command) { c.Family = FamilyIPv6 }},
-		{name: "-human"},
-		{name: "-human-readable"},
-		{name: "-iec"},
-		{name: "-statistics", apply: func(c *Command) { c.Options.Stats = true }},
-		{name: "-stats", apply: func(c *Command) { c.Options.Stats = true }},
-		{name: "-details"},
-		{name: "-resolve", refused: "names are not resolved here"},
-		{name: "-oneline", apply: func(c *Command) { c.Options.OneLine = true }},
-		{name: "-timestamp"},
-		{name: "-tshort"},
-		{name: "-Version", refused: "has no meaning here"},
-		{name: "-force", refused: "a batch is applied whole or not at all"},
-		{name: "-batch", refused: "has no meaning here: this is a batch already"},
-		{name: "-brief"},
-		{name: "-json", refused: "listings are plain text, as iproute2's of xfrm are"},
-		{name: "-pretty"},
-		{name: "-rcvbuf", refused: "has no meaning here"},
-		{name: "-color"},
-		{name: "-netns", refused: "there are no network namespaces here"},
-		{name: "-Numeric"},
-	}
+// options is in iproute2's order, for that decides what an abbreviation means.
+var options = []option{
+	{name: "-loops", refused: "has no meaning here"},
+	{name: "-family", value: func(c *Command, v word) bool {
+		c.Family = map[string]Family{"inet": FamilyIPv4, "inet6": FamilyIPv6}[v.text]
+		return c.Family != FamilyAny
+	}},
+	{name: "-4", exact: true, apply: func(c *Command) { c.Family = FamilyIPv4 }},
+	{name: "-6", exact: true, apply: func(c *Command) { c.Family = FamilyIPv6 }},
+	{name: "-human"},
+	{name: "-human-readable"},
+	{name: "-iec"},
+	{name: "-statistics", apply: func(c *Command) { c.Options.Stats = true }},
+	{name: "-stats", apply: func(c *Command) { c.Options.Stats = true }},
+	{name: "-details"},
+	{name: "-resolve", refused: "names are not resolved here"},
+	{name: "-oneline", apply: func(c *Command) { c.Options.OneLine = true }},
+	{name: "-timestamp"},
+	{name: "-tshort"},
+	{name: "-Version", refused: "has no meaning here"},
+	{name: "-force", refused: "a batch is applied whole or not at all"},
+	{name: "-batch", refused: "has no meaning here: this is a batch already"},
+	{name: "-brief"},
+	{name: "-json", refused: "listings are plain text, as iproute2's of xfrm are"},
+	{name: "-pretty"},
+	{name: "-rcvbuf", refused: "has no meaning here"},
+	{name: "-color"},
+	{name: "-netns", refused: "there are no network namespaces here"},
+	{name: "-Numeric"},
 }
 
 var acceptedOptions = []string{"-4", "-6", "-family inet|inet6", "-stats", "-oneline", "-details"}
 
 func parseOptions(in *words, c *Command) error {
-	table := options(c)
 next:
 	for in.more() && len(in.peek().text) > 1 && in.peek().text[0] == '-' {
 		w := in.take()
@@ -159,7 +155,7 @@ next:
 		if name[1] == '-' {
 			name = name[1:]
 		}
-		for _, o := range table {
+		for _, o := range options {
 			if name != o.name && (o.exact || !matches(name, o.name)) {
 				continue
 			}
@@ -171,7 +167,7 @@ next:
 				if err != nil {
 					return err
 				}
-				if !o.value(v.text) {
+				if !o.value(c, v) {
 					return in.fail(v, "is not a family of ESP", "inet", "inet6")
 				}
 			case o.apply != nil:
