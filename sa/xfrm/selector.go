@@ -22,6 +22,9 @@ var selectorWords = []string{"src", "dst", "proto", "sport", "dport", "type", "c
 // upper-layer words (proto, sport, …) once, in one piece. It ends before the
 // first word of another kind.
 func parseSelector(in *words, family Family) (*selector, error) {
+	if !in.more() {
+		return nil, in.fail(in.last(), "needs a selector behind it", selectorWords...)
+	}
 	s := &selector{start: in.peek()}
 	taken, upper := in.next, false
 	for in.more() {

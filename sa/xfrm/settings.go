@@ -145,10 +145,7 @@ func parseStateFlags(in *words, keyword word, flags *sa.Flags) error {
 	}
 }
 
-func (s *stateParser) selector(w word) (err error) {
-	if !s.more() {
-		return s.fail(w, "needs a selector behind it", selectorWords...)
-	}
+func (s *stateParser) selector(word) (err error) {
 	s.sel, err = parseSelector(s.words, FamilyAny)
 	return err
 }

@@ -41,8 +41,11 @@ func (c *words) value(keyword word, what string, accepted ...string) (word, erro
 	return c.take(), nil
 }
 
-// fail makes an Error at w.
+// fail makes an Error at w, or at the end if w is the zero word.
 func (c *words) fail(w word, reason string, accepted ...string) error {
+	if w.line == 0 && len(c.list) > 0 {
+		w = c.list[len(c.list)-1]
+	}
 	text := w.text
 	if w.secret || looksLikeKey(text) {
 		text = hiddenWord
