@@ -7,14 +7,16 @@
 #   scripts/goldens.sh [bookworm|trixie ...]        (both without arguments)
 #
 # It needs apt, dpkg, qemu-system-x86_64, busybox (static), cpio, xz, and the
-# network for Debian's packages. About 200 MB a release go to GOLDENS_DIR
-# (default /tmp/espgw-goldens-UID), where they stay for the next time. No root,
-# but for the case of offload: for that root builds a kernel module first (see
-# goldens/netdevsim.sh); without it the case is left as it was recorded.
+# network for Debian's packages (DEBIAN_MIRROR names another mirror). About 200 MB
+# a release go to GOLDENS_DIR (default /tmp/espgw-goldens-UID), where they stay
+# for the next time. No root, but for the case of offload: for that root builds a
+# kernel module first (see goldens/netdevsim.sh, which needs debootstrap too);
+# without it the case is left as it was recorded.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 goldens=$here/../sa/xfrm/testdata/goldens
 work=${GOLDENS_DIR:-/tmp/espgw-goldens-$(id -u)}
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
 die() { echo "goldens: $*" >&2; exit 1; }
 
@@ -43,7 +45,7 @@ fetch() { # RELEASE
     rm -rf "$dir"
     mkdir -p "$dir"/{lists/partial,cache/archives/partial,debs,kernel,tree}
     touch "$dir/status"
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" >"$dir/sources.list"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$dir/sources.list"
     private_apt "$release" apt-get update
     kernel=$(private_apt "$release" apt-cache depends linux-image-amd64 |
         sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)

@@ -7,12 +7,14 @@
 #   netdevsim.sh RELEASE KERNEL-VERSION OUTPUT.ko
 set -euo pipefail
 release=$1 version=$2 output=$3
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+command -v debootstrap >/dev/null || { echo "netdevsim: debootstrap is missing" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || { echo "netdevsim: needs root" >&2; exit 1; }
 chroot=$(mktemp -d)
 trap 'rm -rf --one-file-system "$chroot"' EXIT
 
-debootstrap --variant=minbase "$release" "$chroot" http://deb.debian.org/debian >/dev/null
-chroot "$chroot" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
+debootstrap --variant=minbase "$release" "$chroot" "$mirror" >/dev/null
+chroot "$chroot" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
     gcc make xz-utils "linux-headers-$version" "linux-source-${version%%.*}.$(cut -d. -f2 <<<"$version")" >/dev/null
 # shellcheck disable=SC2016 # the inner shell expands these
 chroot "$chroot" sh -ec '
