@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 	rteLogErr     = 4
 	rteLogWarning = 5
 	rteLogInfo    = 7
+	rteLogDebug   = 8
 )
 
 // logReader turns DPDK's log, which arrives through a pipe, into slog records,
@@ -90,9 +92,15 @@ func (r *logReader) add(level uint32, text []byte) {
 	r.partial[level] = append([]byte(nil), text...)
 }
 
+// noLegacySocket is what DPDK warns of whenever its telemetry works as it should.
+const noLegacySocket = "No legacy callbacks, legacy socket not created"
+
 func (r *logReader) emit(level uint32, line string) {
 	if line == "" {
 		return
+	}
+	if strings.Contains(line, noLegacySocket) {
+		level = rteLogDebug
 	}
 	if level <= rteLogWarning {
 		if len(r.recent) == logRecent {

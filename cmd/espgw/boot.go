@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -91,9 +90,6 @@ func newDB(o *options) *sa.DB {
 // debugging to an operator.
 type quieter struct{ slog.Handler }
 
-// noLegacySocket is what DPDK warns of whenever its telemetry works as it should.
-const noLegacySocket = "No legacy callbacks, legacy socket not created"
-
 func quieterLevel(l slog.Level) slog.Level {
 	if l == slog.LevelInfo {
 		return slog.LevelDebug
@@ -106,12 +102,7 @@ func (q quieter) Enabled(ctx context.Context, l slog.Level) bool {
 }
 
 func (q quieter) Handle(ctx context.Context, r slog.Record) error {
-	if strings.Contains(r.Message, noLegacySocket) {
-		r.Level = slog.LevelInfo
-	}
-	if r.Level = quieterLevel(r.Level); !q.Handler.Enabled(ctx, r.Level) {
-		return nil
-	}
+	r.Level = quieterLevel(r.Level)
 	return q.Handler.Handle(ctx, r)
 }
 
