@@ -212,3 +212,76 @@ func BenchmarkOutboundPolicies(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkChangeState adds one SA and removes it again beside n others.
+func BenchmarkChangeState(b *testing.B) {
+	for _, n := range []int{1, 100000} {
+		b.Run(fmt.Sprintf("sas=%d", n), func(b *testing.B) {
+			db, _ := benchStates(b, n, false)
+			p := state("192.0.2.1", "192.0.2.2", 0x1000, 1)
+			defer reportCPU(b)()
+			for b.Loop() {
+				apply(b, db, func(tx *sa.Tx) { _ = tx.AddState(p) })
+				apply(b, db, func(tx *sa.Tx) { _ = tx.DeleteState(p.ID, p.Src) })
+			}
+		})
+	}
+}
+
+// BenchmarkChangePolicy adds one policy and removes it again beside n others.
+func BenchmarkChangePolicy(b *testing.B) {
+	for _, m := range policyMixes {
+		for _, n := range []int{1, 10000} {
+			b.Run(fmt.Sprintf("%s/policies=%d", m.name, n), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, uint64(n)))
+				db := sa.NewDB(sa.Options{})
+				ps := m.policies(r, n+1)
+				apply(b, db, func(tx *sa.Tx) {
+					for _, p := range ps[1:] {
+						_ = tx.AddPolicy(p)
+					}
+				})
+				defer reportCPU(b)()
+				for b.Loop() {
+					apply(b, db, func(tx *sa.Tx) { _ = tx.AddPolicy(ps[0]) })
+					apply(b, db, func(tx *sa.Tx) { _ = tx.DeletePolicy(ps[0].Dir, ps[0].Sel) })
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPath is what one packet costs in an SA.
+func BenchmarkPath(b *testing.B) {
+	out, in := state(hostA, hostB, 0x1000, 1), state(hostB, hostA, 0x1001, 1)
+	out.Dir, in.Dir = sa.DirOut, sa.DirIn
+	out.Flags = sa.FlagESN
+	in.Flags = sa.FlagESN
+	db := sa.NewDB(sa.Options{})
+	sender, receiver := addState(b, db, out), addState(b, db, in)
+	b.Run("reserve-1", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			sender.ReserveOut(1, 100, 1)
+		}
+	})
+	b.Run("reserve-32", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			sender.ReserveOut(32, 3200, 1)
+		}
+	})
+	b.Run("check", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			receiver.CheckIn(uint32(receiver.Highest()) + 1)
+		}
+	})
+	b.Run("check-commit", func(b *testing.B) {
+		defer reportCPU(b)()
+		for b.Loop() {
+			seq, _ := receiver.CheckIn(uint32(receiver.Highest()) + 1)
+			receiver.CommitIn(seq, 100, 1)
+		}
+	})
+}

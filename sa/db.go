@@ -95,7 +95,7 @@ func NewDB(o Options) *DB {
 	}
 	db.status = make([]atomic.Uint32, db.slots.max)
 	shards := 1 << bits.Len(uint(o.MaxSAs-1)/sasPerShard)
-	empty := spd{newClassifier(nil, false), newClassifier(nil, true)}
+	empty := spd{newPolicySet(nil, false), newPolicySet(nil, true)}
 	db.table.Store(&Table{
 		spis: newSPIIndex(shards), pairs: newPairIndex(shards),
 		out: empty, in: empty, status: db.status,

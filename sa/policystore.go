@@ -60,3 +60,13 @@ func (s *policyStore) index(dir Direction, wish uint32) uint32 {
 		}
 	}
 }
+
+// of lists the policies of one table: those out, or those in and fwd.
+func (s *policyStore) of(out, v6 bool) (list []*PolicyState) {
+	for _, p := range s.newest {
+		if (p.policy.Dir == DirOut) == out && p.match.v6 == v6 {
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -38,6 +38,9 @@ func buildPrefixIndex(ps []prefixOf, v6 bool, sets *nodeSets) prefixIndex {
 		return int(a.bits) - int(b.bits)
 	})
 	b := prefixBuilder{v6: v6, sets: sets, rootEnd: rootBits, setIDs: map[string]uint16{}}
+	if len(ps) <= fewPrefixes {
+		b.rootEnd = 0
+	}
 	if !v6 {
 		b.rootEnd += 96
 	}
@@ -76,7 +79,7 @@ func (b *prefixBuilder) chooseLengths(ps []prefixOf) {
 	} else {
 		b.table4 = make([]prefixEntry[uint64], size)
 	}
-	if few := maskLens(&all); len(few) <= fewLengths {
+	if few := maskLens(&all); len(few) <= fewLengths || len(ps) <= fewPrefixes {
 		b.few = few
 		return
 	}

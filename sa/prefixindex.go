@@ -5,8 +5,12 @@ package sa
 const rootBits = 16
 
 // fewLengths is up to how many lengths beyond the root are searched in every
-// block, without asking which the block has.
-const fewLengths = 2
+// block, without asking which the block has. An index of up to fewPrefixes has
+// no root at all: its arrays would be larger than the rest.
+const (
+	fewLengths  = 2
+	fewPrefixes = 1024
+)
 
 // prefixIndex finds the node of the longest prefix that covers an address. The
 // node is the set of the policies of all prefixes that do, so that is all there

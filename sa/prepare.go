@@ -61,35 +61,38 @@ func (tx *Tx) prepareStates(t *Table, c *Change) {
 	t.spis, t.pairs = spis.done(), pairs.done()
 }
 
+// preparePolicies makes the sets that have changed.
 func (tx *Tx) preparePolicies(t *Table) {
-	var out, in [2]bool // by family
+	type which struct{ out, v6 bool }
+	type change struct{ added, removed []*PolicyState }
+	changes := map[which]*change{}
 	for _, p := range tx.policies {
-		family := 0
-		if p.match.v6 {
-			family = 1
+		w := which{p.policy.Dir == DirOut, p.match.v6}
+		c := changes[w]
+		if c == nil {
+			c = &change{}
+			changes[w] = c
 		}
-		if p.policy.Dir == DirOut {
-			out[family] = true
+		if tx.db.policies.byIndex[p.index] == p {
+			c.added = append(c.added, p)
 		} else {
-			in[family] = true
+			c.removed = append(c.removed, p)
 		}
 	}
-	tx.rebuild(&t.out, out, true)
-	tx.rebuild(&t.in, in, false)
-}
-
-func (tx *Tx) rebuild(d *spd, changed [2]bool, out bool) {
-	for family, c := range []**classifier{&d.v4, &d.v6} {
-		if !changed[family] {
-			continue
+	for w, c := range changes {
+		d := &t.in
+		if w.out {
+			d = &t.out
 		}
-		var ps []*PolicyState
-		for _, p := range tx.db.policies.newest {
-			if p.match.v6 == (family == 1) && (p.policy.Dir == DirOut) == out {
-				ps = append(ps, p)
-			}
+		set := &d.v4
+		if w.v6 {
+			set = &d.v6
 		}
-		*c = newClassifier(ps, family == 1)
+		next := (*set).changed(c.added, c.removed)
+		if next == nil {
+			next = newPolicySet(tx.db.policies.of(w.out, w.v6), w.v6)
+		}
+		*set = next
 	}
 }
 

@@ -15,9 +15,9 @@ type Table struct {
 }
 
 // spd is one direction's policies, by family.
-type spd struct{ v4, v6 *classifier }
+type spd struct{ v4, v6 *policySet }
 
-func (d *spd) of(f *Flow) *classifier {
+func (d *spd) of(f *Flow) *policySet {
 	if f.V6 {
 		return d.v6
 	}
