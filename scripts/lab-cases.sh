@@ -79,6 +79,7 @@ case_everything() {
     capture_stop
     gateways_down
     wire_checks --clear arp,nd --tagged --min 1
+    tshark_checks
     counters_checks A out_unparsed=1
     counters_checks B out_unparsed=1
 }

@@ -48,6 +48,7 @@ stage no-cgo env CGO_ENABLED=0 go vet "${pure[@]}"
 stage race go test -race -count=1 -timeout 4m "${pure[@]}"
 stage demo timeout -k 10 120 scripts/demo.sh
 stage demo-flip scripts/demo-flip.sh
+stage check-esp scripts/check-esp-test.py
 if [ "$(id -u)" -eq 0 ]; then
     stage lab timeout -k 10 300 scripts/lab.sh
 else
