@@ -262,6 +262,14 @@ func driverCounters(p *pmd.Port) map[string]uint64 {
 	}
 }
 
+// Errors returns how many packets of an SA ended with a reason.
+func (g *Gateway) Errors(s *sa.SA, r Reason) uint64 {
+	if session := g.session(s); session != nil {
+		return session.errors[r].Load()
+	}
+	return 0
+}
+
 // Counts returns how many SAs and policies there are.
 func (g *Gateway) Counts() (states, policies int) {
 	g.mu.Lock()

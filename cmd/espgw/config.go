@@ -34,6 +34,11 @@ func readConfig(o *options) (*configFile, error) {
 	}
 	tx := newDB(o).Begin()
 	defer tx.Rollback()
+	defer func() {
+		for _, c := range commands {
+			c.Wipe()
+		}
+	}()
 	for _, c := range commands {
 		if err := c.Execute(tx, io.Discard); err != nil {
 			return nil, usageError{err}
@@ -61,8 +66,10 @@ func (s *server) reload() error {
 		return err
 	}
 	if err := s.reconcile(s.loaded, next); err != nil {
+		next.config.Wipe()
 		return err
 	}
+	s.loaded.config.Wipe()
 	s.loaded = next
 	s.log.Info("reloaded", "file", s.options.xfrm, "states", len(next.config.States), "policies", len(next.config.Policies))
 	return nil

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"espgw/ipsec"
 	"espgw/sa"
 	"espgw/sa/xfrm"
 )
@@ -145,6 +146,8 @@ func (s *server) execute(line string, out *bytes.Buffer) error {
 	if command == nil { // an empty line or a comment
 		return nil
 	}
+	defer command.Wipe()
+	command.Errors = s.stateErrors
 	if !command.Mutates() {
 		return s.gateway.View(func(tx *sa.Tx) error { return command.Execute(tx, out) })
 	}
@@ -158,6 +161,16 @@ func (s *server) execute(line string, out *bytes.Buffer) error {
 	})
 	s.warn(warnings)
 	return err
+}
+
+// stateErrors are the counters of `-s state list`.
+func (s *server) stateErrors(state *sa.SA) xfrm.StateErrors {
+	count := func(r ipsec.Reason) uint32 { return uint32(s.gateway.Errors(state, r)) }
+	return xfrm.StateErrors{
+		Outside:     count(ipsec.InReplayOld),
+		Replayed:    count(ipsec.InReplayDuplicate),
+		Unauthentic: count(ipsec.InAuthFailed),
+	}
 }
 
 // closeControl closes the socket and every client, and removes the path.

@@ -317,6 +317,12 @@ func TestControlSocket(t *testing.T) {
 	require.Equal(t, "ok", status)
 	require.Equal(t, []string{"\t SAD count 2"}, listing)
 
+	_, status = ask(t, conn, "ip xfrm state delete dst 10.2.0.1 proto esp spi 0x9999")
+	require.Equal(t, "error: delete SA SPI 0x00009999 to 10.2.0.1: not found (No such process)", status, "as docs/xfrm.md shows it")
+	listing, status = ask(t, conn, "ip -s xfrm state list")
+	require.Equal(t, "ok", status)
+	require.Contains(t, strings.Join(listing, "\n"), "replay 0 failed 0")
+
 	other := dial(t, socket)
 	_, status = ask(t, other, "x s delete dst 10.0.0.2 proto esp spi 0x77")
 	require.Equal(t, "ok", status)
