@@ -1,6 +1,7 @@
 package ipsec
 
 import (
+	"fmt"
 	"time"
 
 	"espgw/sa"
@@ -38,7 +39,31 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 		g.sessions[s.Slot()].Store(nil)
 	}
 	g.config.DB.Release(next.Removed)
+	g.sayFallbacks(next.Added)
 	return nil
+}
+
+// maxFallbacks bounds the log lines of one update.
+const maxFallbacks = 8
+
+// sayFallbacks says of added SAs that ask for hardware what serves them instead.
+func (g *Gateway) sayFallbacks(added []*sa.SA) {
+	said, more := 0, 0
+	for _, s := range added {
+		if s.Params().Offload == nil {
+			continue
+		}
+		if said == maxFallbacks {
+			more++
+			continue
+		}
+		said++
+		session := g.session(s)
+		g.log.Warn(fmt.Sprintf("SA %v is served in software", s), "engine", session.engine, "why", session.reason)
+	}
+	if more > 0 {
+		g.log.Warn("and other SAs that ask for hardware, too", "number", more)
+	}
 }
 
 // View runs a function that only reads, on the tables as they are.
