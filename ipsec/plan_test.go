@@ -19,22 +19,26 @@ func TestDefaultPlan(t *testing.T) {
 		tx     map[PortLcore]int
 	}{
 		{
-			"one lcore serves both directions", pairOf(wide(0), wide(1)), []int{1},
+			"one lcore serves both directions", pairOf(wide(0), wide(1)),
+			[]int{1},
 			[]QueueAssignment{{0, 0, 1}, {1, 0, 1}},
 			map[PortLcore]int{{0, 1}: 0, {1, 1}: 0},
 		},
 		{
-			"two lcores, a queue each on each port", pairOf(wide(0), wide(1)), []int{1, 2},
+			"two lcores, a queue each on each port", pairOf(wide(0), wide(1)),
+			[]int{1, 2},
 			[]QueueAssignment{{0, 0, 1}, {1, 0, 1}, {0, 1, 2}, {1, 1, 2}},
 			map[PortLcore]int{{0, 1}: 0, {1, 1}: 0, {0, 2}: 1, {1, 2}: 1},
 		},
 		{
-			"two lcores, single queues: a direction each", pairOf(narrow(0), narrow(1)), []int{1, 2},
+			"two lcores, single queues: a direction each", pairOf(narrow(0), narrow(1)),
+			[]int{1, 2},
 			[]QueueAssignment{{0, 0, 1}, {1, 0, 2}},
 			map[PortLcore]int{{1, 1}: 0, {0, 2}: 0},
 		},
 		{
-			"many receive queues are no use where the peer cannot send on as many", pairOf(wide(0), narrow(1)), []int{1, 2},
+			"many receive queues are no use where the peer cannot send on as many", pairOf(wide(0), narrow(1)),
+			[]int{1, 2},
 			[]QueueAssignment{{0, 0, 1}, {1, 0, 2}},
 			map[PortLcore]int{{1, 1}: 0, {0, 2}: 0},
 		},

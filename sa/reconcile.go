@@ -11,8 +11,10 @@ type Config struct {
 
 // Reconcile applies the difference between two configurations: it removes what
 // only old has, adds what new has and is not there, and updates what is not the
-// same in both. What both have alike is left alone, with its state; so is what
-// neither has. Either may be nil for an empty one.
+// same in both. What both have alike is left alone, with its state, also when it
+// was deleted or has expired since: an SA that was replaced over the control
+// socket must not come back as the newest one. What neither has stays. Either may
+// be nil for an empty one.
 func (tx *Tx) Reconcile(old, new *Config) error {
 	if old == nil {
 		old = &Config{}
@@ -54,7 +56,11 @@ func (tx *Tx) reconcileStates(old, new *Config) error {
 	for _, p := range new.States {
 		running := tx.GetState(p.ID)
 		var err error
-		if before := was[p.ID.key()]; running == nil {
+		before := was[p.ID.key()]
+		if running == nil && before != nil && before.Equal(p) {
+			continue
+		}
+		if running == nil {
 			err = tx.AddState(p)
 		} else if before == nil || !before.Equal(p) {
 			err = tx.UpdateState(p)
@@ -84,7 +90,11 @@ func (tx *Tx) reconcilePolicies(old, new *Config) error {
 	for _, p := range new.Policies {
 		running := tx.GetPolicy(p.Dir, p.Sel)
 		var err error
-		if before := was[key(p)]; running == nil {
+		before := was[key(p)]
+		if running == nil && before != nil && before.Equal(p) {
+			continue
+		}
+		if running == nil {
 			err = tx.AddPolicy(p)
 		} else if before == nil || !before.Equal(p) {
 			err = tx.UpdatePolicy(p)

@@ -234,7 +234,7 @@ func parseQueueMap(text string) ([]ipsec.QueueAssignment, error) {
 	for rest := text; rest != ""; {
 		m := queueMapPattern.FindStringSubmatch(rest)
 		if m == nil {
-			return nil, fmt.Errorf("%q is no list of triples; accepted: (port,queue,lcore),...", rest)
+			return nil, fmt.Errorf("%q is no list of triples; accepted: (port,queue,lcore),(port,queue,lcore)", rest)
 		}
 		var n [3]int
 		for i := range n {
