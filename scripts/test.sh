@@ -46,7 +46,7 @@ stage lint scripts/lint.sh
 stage build make --no-print-directory bin/espgw || finish
 stage no-cgo env CGO_ENABLED=0 go vet "${pure[@]}"
 stage race go test -race -count=1 -timeout 4m "${pure[@]}"
-stage demo timeout -k 10 120 scripts/demo.sh
+stage demo timeout -k 10 120 scripts/demo-readme.sh
 stage demo-flip scripts/demo-flip.sh
 stage check-esp scripts/check-esp-test.py
 if [ "$(id -u)" -eq 0 ]; then
