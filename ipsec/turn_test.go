@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -166,27 +167,28 @@ func copyTo(t testing.TB, l *pmd.Lane, pool *pmd.Pool, from *pmd.Mbuf) {
 	require.True(t, l.Send(m))
 }
 
+// BenchmarkTurnOut measures the outbound lane alone, in ns/packet: receive over a
+// ring, classify, frame, seal, send over a ring. Making the packets is not part
+// of it (ns/op has it).
 func BenchmarkTurnOut(b *testing.B) {
 	for _, size := range []int{64, 256, 1420, 8000} {
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
 			r := newTurner(b, turnState(b, sa.DirOut, false))
-			b.SetBytes(int64(32 * size))
+			var spent time.Duration
 			for b.Loop() {
-				b.StopTimer()
 				r.burst(b, 32, size)
-				b.StartTimer()
+				start := time.Now()
 				r.w.turnOf(r.out)
 				r.w.turnOf(r.out)
 				r.w.finishTurn(32)
-				b.StopTimer()
+				spent += time.Since(start)
 				r.network.Exchange()
 				for _, m := range r.network.Rx() {
 					r.network.Drop(m)
 				}
 				r.network.Exchange()
-				b.StartTimer()
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/32, "ns/packet")
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/32, "ns/packet")
 		})
 	}
 }
