@@ -110,6 +110,8 @@ inside() {
 }
 
 mount_all() {
+    # A chroot whose / is no mount point cannot run `ip netns exec`, which changes the propagation of /.
+    mount --bind "$run" "$run"
     mount -t proc proc "$run/proc"
     mount --rbind /sys "$run/sys"
     mount --rbind /dev "$run/dev"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the targets of the Makefile need on Debian 12 and 13: Debian packages, Go modules and, for the parts
-# that need them, 2 MiB huge pages. It does nothing, quickly, where all is there. `scripts/setup.sh --help` for more.
+# Installs what the targets of the Makefile need on Debian 12 and 13: Debian packages, Go modules and, where asked for,
+# 2 MiB huge pages. It does nothing, quickly, where all is there. `scripts/setup.sh --help` for more.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,14 +13,16 @@ Usage: scripts/setup.sh [PART]...
 
 Installs what the named parts need; default: test.
 
-  build    compile espgw: C compiler, DPDK (development files, drivers)
-  demo     make demo
-  lint     make lint: build, and shellcheck
-  lab      make lab: network namespaces, iperf3, ping, tshark, scapy
-  test     make test: all of the above
-  bench    make bench: DPDK's example programs and tools, 256 huge pages of 2 MiB
-  interop  Linux as a peer in a QEMU guest
-  chroot   make chroot-proof: debootstrap
+  build      compile espgw: C compiler, DPDK (development files, drivers)
+  demo       make demo
+  lint       make lint: build, and shellcheck
+  lab        make lab: network namespaces, iperf3, ping, tcpdump, tshark
+  test       make test: all of the above
+  bench      make bench: DPDK's example programs and tools
+  interop    make goldens: Linux in a QEMU guest
+  vectors    scripts/vectors: scapy
+  chroot     make chroot-proof: debootstrap
+  hugepages  256 free huge pages of 2 MiB until the next boot, for gateways on network cards (no target needs them)
 
 Packages and huge pages need root. Go (1.21 or later) must be there already: it fetches by itself the version that
 go.mod names. ESPGW_SETUP=no skips everything, for systems that are prepared in another way.
@@ -46,9 +48,12 @@ packages_of() {
     build) echo gcc libc6-dev pkg-config libdpdk-dev ;;
     demo) packages_of build && echo python3 tshark ;;
     lint) packages_of build && echo shellcheck ;;
-    lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark python3-scapy procps util-linux ;;
-    test) packages_of demo && packages_of lint && packages_of lab && echo python3-cryptography ;;
-    bench) packages_of build && echo make dpdk dpdk-dev dpdk-doc python3-scapy ;;
+    lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark procps \
+        util-linux python3 python3-cryptography ;;
+    test) packages_of demo && packages_of lint && packages_of lab ;;
+    bench) packages_of build && echo make dpdk dpdk-dev dpdk-doc python3 ;;
+    vectors) echo python3-scapy python3-cryptography ;;
+    hugepages) ;;
     interop) packages_of lab && echo qemu-system-x86 busybox-static cpio socat xz-utils ;;
     chroot) echo debootstrap git ;;
     esac
@@ -60,7 +65,7 @@ drivers="net_ring net_pcap net_memif net_af_packet net_tap net_null net_virtio n
 parts=()
 for part in "$@"; do
     case $part in
-    build | demo | lint | lab | test | bench | interop | chroot) parts+=("$part") ;;
+    build | demo | lint | lab | test | bench | interop | vectors | chroot | hugepages) parts+=("$part") ;;
     -h | --help)
         usage
         exit 0
@@ -93,6 +98,7 @@ wants() {
 install_packages() {
     local names=() missing=() name part installed
     mapfile -t names < <(for part in "${parts[@]}"; do packages_of "$part"; done | tr ' ' '\n' | sort -u)
+    if [ ${#names[@]} -eq 0 ]; then return; fi
 
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         fail "this is not Debian, so the packages cannot be checked. Needed, under Debian's names: ${names[*]}." \
@@ -201,4 +207,4 @@ if wants build demo lint lab test bench interop; then
     check_dpdk
     fetch_modules
 fi
-if wants bench; then huge_pages 256; fi
+if wants hugepages; then huge_pages 256; fi
