@@ -54,7 +54,7 @@ type DB struct {
 	byKey    saLists[fingerprint]
 	nonces   nonceMemory
 	slots    slots
-	infos    slotInfos
+	status   []atomic.Uint32 // by slot
 	order    uint64
 	policies policyStore
 	events   eventStack
@@ -93,12 +93,12 @@ func NewDB(o Options) *DB {
 		slots:    slots{max: 2*o.MaxSAs + maxTombs},
 		policies: newPolicyStore(),
 	}
-	db.infos = newSlotInfos(db.slots.max)
+	db.status = make([]atomic.Uint32, db.slots.max)
 	shards := 1 << bits.Len(uint(o.MaxSAs-1)/sasPerShard)
 	empty := spd{newPolicySet(nil, false), newPolicySet(nil, true)}
 	db.table.Store(&Table{
-		spis: newSPIIndex(shards), pairs: newPairIndex(shards),
-		out: empty, in: empty, infos: db.infos,
+		spis: newSPIIndex(max(1, shards/4)), pairs: newPairIndex(shards),
+		out: empty, in: empty, status: db.status,
 	})
 	return db
 }
@@ -132,14 +132,9 @@ func (db *DB) Release(sas []*SA) {
 		s.Params().Key.Wipe()
 		if w.removed {
 			w.released = true
-			db.freeSlot(s)
+			db.slots.free(s.slot)
 		}
 	}
-}
-
-func (db *DB) freeSlot(s *SA) {
-	db.infos.clear(s.slot)
-	db.slots.free(s.slot)
 }
 
 // Count returns how many SAs are in use.

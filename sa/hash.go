@@ -13,13 +13,12 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-func mixAddr(a Addr) uint64 { return mix(a.Hi^hashSeed[0], a.Lo^hashSeed[1]) }
+func hashPair4(k pairKey4) uint64 {
+	return mix(mix(k.addrs^hashSeed[0], hashSeed[1])^uint64(k.reqID), hashSeed[2])
+}
 
-// hashWord is the hash of a key that is exact.
-func hashWord(k uint64) uint64 { return mix(k^hashSeed[0], hashSeed[1]) }
-
-// hashSelf is the hash of a key that is a hash.
-func hashSelf(k uint64) uint64 { return k }
-
-// notZero keeps a hash from being the key of a free entry.
-func notZero(h uint64) uint64 { return h + isZero(h) }
+func hashPair6(k pairKey6) uint64 {
+	s := mix(k.src.Hi^hashSeed[0], k.src.Lo^hashSeed[1])
+	d := mix(k.dst.Hi^hashSeed[1], k.dst.Lo^hashSeed[2])
+	return mix(s^uint64(k.reqID), d^hashSeed[2])
+}

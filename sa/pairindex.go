@@ -3,121 +3,164 @@ package sa
 import "slices"
 
 // pairIndex finds the SAs that a transport-mode template may resolve to: those
-// between a packet's own addresses with the template's reqid. The key is a hash
-// of these; no two pairs of one DB have the same.
+// between a packet's own addresses with the template's reqid.
 type pairIndex struct {
-	slotMap
+	v4 cowMap[pairKey4, pairSAs]
+	v6 cowMap[pairKey6, pairSAs]
 	// chains are the lists of pairs that have more than one SA, oldest first.
 	chains [][]*SA
-	free   []uint32 // unused chains
+	free   []uint32 // unused chains; 0 is never used
 }
 
-// isChain marks the number of a chain in the place of a slot.
-const isChain = 1 << 31
+type pairKey4 struct {
+	addrs uint64 // source, destination: never 0
+	reqID uint32
+}
 
-func newPairIndex(shards int) pairIndex { return pairIndex{slotMap: newSlotMap(shards)} }
+type pairKey6 struct {
+	src, dst Addr
+	reqID    uint32
+}
 
-func pairKey(src, dst Addr, v6 bool, reqID uint32) uint64 {
-	if v6 {
-		return notZero(mix(mixAddr(src)^uint64(reqID), mixAddr(dst)^hashSeed[2]))
+// pairSAs are the SAs of one pair: one, as most have, or a list.
+type pairSAs struct {
+	sa    *SA    // the newest
+	slot  uint32 // of sa
+	chain uint32 // index in chains; 0: only sa
+}
+
+func newPairIndex(shards int) pairIndex {
+	return pairIndex{
+		v4:     newCowMap[pairKey4, pairSAs](shards, hashPair4),
+		v6:     newCowMap[pairKey6, pairSAs](shards, hashPair6),
+		chains: make([][]*SA, 1),
 	}
-	addrs := src.Lo<<32 | dst.Lo&0xffff_ffff
-	return notZero(mix(hashWord(addrs)^uint64(reqID), hashSeed[2]))
 }
 
-func (s *SA) pairKey() uint64 { return pairKey(s.src, s.dst, s.V6(), s.reqID) }
+func pairKeyOf4(src, dst Addr, reqID uint32) pairKey4 {
+	return pairKey4{src.Lo<<32 | dst.Lo&0xffff_ffff, reqID}
+}
 
-// isPair reports whether the SA is one of this pair; the hash may lie.
-func (i *slotInfo) isPair(f *Flow, reqID uint32) bool {
-	return i.dst == f.Dst && i.src == f.Src && i.reqID == reqID && i.v6 == f.V6
+func (x *pairIndex) find(f *Flow, reqID uint32) *pairSAs {
+	if f.V6 {
+		k := pairKey6{f.Src, f.Dst, reqID}
+		return x.v6.find(k, hashPair6(k))
+	}
+	k := pairKeyOf4(f.Src, f.Dst, reqID)
+	return x.v4.find(k, hashPair4(k))
 }
 
 // pairEditor makes the next pairIndex.
 type pairEditor struct {
-	*slotEditor
-	infos  slotInfos
+	v4     *cowEditor[pairKey4, pairSAs]
+	v6     *cowEditor[pairKey6, pairSAs]
 	chains [][]*SA
 	free   []uint32
 	copied bool            // chains and free are ours
 	owned  map[uint32]bool // chains that are copies already
 }
 
-func (x *pairIndex) edit(infos slotInfos) *pairEditor {
+func (x *pairIndex) edit() *pairEditor {
 	return &pairEditor{
-		slotEditor: x.slotMap.edit(hashSelf), infos: infos,
+		v4: x.v4.edit(), v6: x.v6.edit(),
 		chains: x.chains, free: x.free, owned: map[uint32]bool{},
 	}
 }
 
-func (x *pairEditor) done() pairIndex { return pairIndex{x.slotMap, x.chains, x.free} }
+func (x *pairEditor) done() pairIndex {
+	return pairIndex{x.v4.cowMap, x.v6.cowMap, x.chains, x.free}
+}
 
 // put adds s, which is newer than all others, to the SAs of its pair.
 func (x *pairEditor) put(s *SA) {
-	key := s.pairKey()
-	switch v := x.get(key); {
-	case v == noSlot:
-		x.slotEditor.put(key, s.slot)
-	case v&isChain == 0:
+	v := x.get(s)
+	switch {
+	case v == nil:
+		x.set(s, &pairSAs{sa: s, slot: s.slot})
+	case v.chain == 0:
 		chain := x.newChain()
-		x.chains[chain] = []*SA{x.infos.sa(v), s}
-		x.slotEditor.put(key, chain|isChain)
+		x.chains[chain] = []*SA{v.sa, s}
+		x.set(s, &pairSAs{sa: s, slot: s.slot, chain: chain})
 	default:
-		chain := v &^ isChain
-		x.ownChain(chain)
-		x.chains[chain] = append(x.chains[chain], s)
+		x.own(v.chain)
+		x.chains[v.chain] = append(x.chains[v.chain], s)
+		x.set(s, &pairSAs{sa: s, slot: s.slot, chain: v.chain})
 	}
 }
 
 // remove takes out those SAs of s's pair that are leaving, s among them.
 func (x *pairEditor) remove(s *SA) {
-	key := s.pairKey()
-	v := x.get(key)
-	switch {
-	case v == noSlot:
+	v := x.get(s)
+	if v == nil {
 		return
-	case v&isChain == 0:
-		if v == s.slot {
-			x.slotEditor.remove(key)
+	}
+	rest := []*SA{v.sa}
+	if v.chain != 0 {
+		if x.owned[v.chain] { // filtered already, by another of the pair
+			return
 		}
-		return
-	case x.owned[v&^isChain]: // filtered already, for another of the pair
+		x.own(v.chain)
+		rest = x.chains[v.chain]
+	}
+	rest = slices.DeleteFunc(rest, func(o *SA) bool { return o.writer.leaving })
+	chain := v.chain
+	if len(rest) < 2 && chain != 0 {
+		x.chains[chain] = nil
+		x.free = append(x.free, chain)
+		chain = 0
+	}
+	if chain != 0 {
+		x.chains[chain] = rest
+	}
+	if len(rest) == 0 {
+		x.set(s, nil)
 		return
 	}
-	chain := v &^ isChain
-	x.ownChain(chain)
-	rest := slices.DeleteFunc(x.chains[chain], func(o *SA) bool { return o.writer.leaving })
-	x.chains[chain] = rest
-	if len(rest) > 1 {
-		return
+	newest := rest[len(rest)-1]
+	x.set(s, &pairSAs{sa: newest, slot: newest.slot, chain: chain})
+}
+
+func (x *pairEditor) get(s *SA) *pairSAs {
+	if s.V6() {
+		return x.v6.get(pairKey6{s.src, s.dst, s.reqID})
 	}
-	x.chains[chain] = nil
-	x.free = append(x.free, chain)
-	if len(rest) == 1 {
-		x.slotEditor.put(key, rest[0].slot)
-	} else {
-		x.slotEditor.remove(key)
+	return x.v4.get(pairKeyOf4(s.src, s.dst, s.reqID))
+}
+
+// set makes v the SAs of s's pair; nil is none.
+func (x *pairEditor) set(s *SA, v *pairSAs) {
+	k4, k6 := pairKeyOf4(s.src, s.dst, s.reqID), pairKey6{s.src, s.dst, s.reqID}
+	switch {
+	case s.V6() && v == nil:
+		x.v6.remove(k6)
+	case s.V6():
+		x.v6.put(k6, *v)
+	case v == nil:
+		x.v4.remove(k4)
+	default:
+		x.v4.put(k4, *v)
 	}
 }
 
-// ownChain makes chain n one that may be changed.
-func (x *pairEditor) ownChain(n uint32) {
-	x.copyChains()
+// own makes chain n one that may be changed.
+func (x *pairEditor) own(n uint32) {
+	x.copy()
 	if !x.owned[n] {
 		x.owned[n] = true
 		x.chains[n] = slices.Clone(x.chains[n])
 	}
 }
 
-func (x *pairEditor) copyChains() {
+func (x *pairEditor) copy() {
 	if !x.copied {
 		x.copied = true
 		x.chains, x.free = slices.Clone(x.chains), slices.Clone(x.free)
 	}
 }
 
-// newChain returns the number of an unused chain.
+// newChain returns the index of an unused chain.
 func (x *pairEditor) newChain() uint32 {
-	x.copyChains()
+	x.copy()
 	n := uint32(len(x.chains))
 	if last := len(x.free) - 1; last >= 0 {
 		n, x.free = x.free[last], x.free[:last]

@@ -13,7 +13,7 @@ func (tx *Tx) Prepare() (*Change, error) {
 	tx.evictTombs()
 	base := tx.db.table.Load()
 	t := &Table{
-		spis: base.spis, pairs: base.pairs, infos: base.infos, out: base.out, in: base.in,
+		spis: base.spis, pairs: base.pairs, status: base.status, out: base.out, in: base.in,
 	}
 	d := &tx.db.policies.defaults
 	t.blockOut = d[DirOut] == ActionBlock
@@ -43,7 +43,7 @@ func (tx *Tx) prepareStates(t *Table, c *Change) {
 	if len(c.Removed)+len(c.Added) == 0 {
 		return
 	}
-	spis, pairs := t.spis.edit(), t.pairs.edit(t.infos)
+	spis, pairs := t.spis.edit(), t.pairs.edit()
 	for _, s := range c.Removed {
 		s.writer.leaving = true
 	}
@@ -151,7 +151,7 @@ func (tx *Tx) Commit() error {
 	for _, s := range tx.added {
 		if db.states[s.key()] != s { // came and went within the Tx
 			s.Params().Key.Wipe()
-			db.freeSlot(s)
+			db.slots.free(s.slot)
 			s.writer.released = true
 		}
 	}

@@ -1,12 +1,14 @@
 package sa
 
+import "sync/atomic"
+
 // Table is a snapshot of SAD and SPD for the packet path. It never changes, but
 // for the counters and states of the SAs and policies in it; the DB publishes
 // the next one. All methods are lock-free and do not allocate.
 type Table struct {
-	spis  spiIndex
-	pairs pairIndex
-	infos slotInfos
+	spis   spiIndex
+	pairs  pairIndex
+	status []atomic.Uint32 // by slot
 
 	out, in           spd
 	blockOut, blockIn bool // default policies
@@ -26,7 +28,7 @@ func (d *spd) of(f *Flow) *policySet {
 // 4.1, unicast); nil if there is none. What it finds may be outbound or expired:
 // see SA.Dir and SA.CheckIn.
 func (t *Table) Inbound(dst Addr, v6 bool, spi uint32) *SA {
-	return t.spis.find(t.infos, dst, v6, spi)
+	return t.spis.find(dst, v6, spi)
 }
 
 // Outbound decides about a packet that leaves by the unprotected side:
@@ -70,40 +72,38 @@ func byDefault(block bool) Decision {
 // the newest usable one, a dying one only if there is no other. If there is
 // none, expired is one that would have fitted.
 func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA) {
-	key := pairKey(f.Src, f.Dst, f.V6, p.reqID)
-	slot := t.pairs.find(key, key)
-	if slot&isChain != 0 { // noSlot too
-		if slot == noSlot {
-			return nil, nil
-		}
-		return t.resolveChain(f, p, t.pairs.chains[slot&^isChain])
+	v := t.pairs.find(f, p.reqID)
+	if v == nil {
+		return nil, nil
 	}
-	i := t.infos.at(slot)
-	status := i.status.Load()
+	if v.chain != 0 {
+		return t.resolveChain(f, p, t.pairs.chains[v.chain])
+	}
+	status := t.status[v.slot].Load()
 	switch {
-	case !i.isPair(f, p.reqID) || !i.sends(status, f, p.spi):
+	case !v.sa.sends(status, f, p.spi):
 		return nil, nil
 	case status&statusExpired != 0:
-		return nil, i.sa
+		return nil, v.sa
 	}
-	return i.sa, nil
+	return v.sa, nil
 }
 
 func (t *Table) resolveChain(f *Flow, p *policyEntry, chain []*SA) (usable, expired *SA) {
 	var dying *SA
-	for n := len(chain) - 1; n >= 0; n-- {
-		i := t.infos.at(chain[n].slot)
-		status := i.status.Load()
+	for i := len(chain) - 1; i >= 0; i-- {
+		s := chain[i]
+		status := t.status[s.slot].Load()
 		switch {
-		case !i.isPair(f, p.reqID) || !i.sends(status, f, p.spi):
+		case !s.sends(status, f, p.spi):
 		case status&statusExpired != 0:
 			if expired == nil {
-				expired = i.sa
+				expired = s
 			}
 		case status&statusDying == 0:
-			return i.sa, nil
+			return s, nil
 		case dying == nil:
-			dying = i.sa
+			dying = s
 		}
 	}
 	return dying, expired

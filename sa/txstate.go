@@ -63,7 +63,7 @@ func (tx *Tx) addState(p *Params, keep *live) (*SA, error) {
 	tx.onRollback(func() {
 		tx.added = tx.added[:n]
 		db.unlink(s)
-		db.freeSlot(s)
+		db.slots.free(slot)
 		undo()
 		p.Key.Wipe()
 	})
@@ -90,7 +90,7 @@ func (db *DB) newSA(p *Params, slot uint32, mask uint64, keep *live) *SA {
 	db.order++
 	s := &SA{
 		src: AddrFrom(p.Src), dst: AddrFrom(p.Dst), spi: p.SPI, reqID: p.ReqID,
-		slot: slot, ivMask: mask, live: keep, order: db.order,
+		slot: slot, ivMask: mask, live: keep, order: db.order, status: &db.status[slot],
 	}
 	esn := p.Flags&FlagESN != 0
 	if esn {
@@ -106,17 +106,17 @@ func (db *DB) newSA(p *Params, slot uint32, mask uint64, keep *live) *SA {
 		s.sel = new(compile(p.Sel))
 	}
 	s.params.Store(p)
-	s.status = &db.infos.set(s).status
 	if keep == nil {
 		l := newLive(esn, db.options.Now())
 		l.events, l.sa = &db.events, s
-		l.status.Store(s.status)
 		l.sequence.Store(p.ReplayOSeq | closed) // until Commit
 		s.writer.start = p.ReplayOSeq
 		l.top.Store(p.ReplaySeq)
 		l.setLimits(&p.Limits)
+		l.status.Store(s.status)
 		s.live = l
 	}
+	s.status.Store(s.selectorStatus())
 	return s
 }
 
