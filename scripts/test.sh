@@ -45,7 +45,7 @@ stage setup scripts/setup.sh test || finish
 stage lint scripts/lint.sh
 stage build make --no-print-directory bin/espgw || finish
 stage no-cgo env CGO_ENABLED=0 go test -count=1 -timeout 4m "${pure[@]}"
-stage race go test -race -count=1 -timeout 4m "${pure[@]}"
+stage race go test -race -count=1 -timeout 4m "${pure[@]}" ./ipsec
 stage demo timeout -k 10 120 scripts/demo-readme.sh
 stage demo-flip scripts/demo-flip.sh
 stage check-esp scripts/check-esp-test.py
