@@ -2,54 +2,37 @@ package sa
 
 import "math/bits"
 
-// bitvec is a sparse set of policy positions: a bit of sum for every word that
-// is not 0, and those words one behind the other.
-type bitvec struct {
-	sum   []uint64
-	rank  []uint32 // words in front of those of sum[i]
-	words []uint64
-}
-
-func (v *bitvec) sumAt(i int) uint64 {
-	if i < len(v.sum) {
-		return v.sum[i]
-	}
-	return 0
-}
-
-func (v *bitvec) wordAt(k int) uint64 {
-	i, b := k>>6, uint(k&63)
-	if i >= len(v.sum) || v.sum[i]>>b&1 == 0 {
-		return 0
-	}
-	return v.words[int(v.rank[i])+bits.OnesCount64(v.sum[i]&(1<<b-1))]
-}
-
 // node is the set of policies that one value of one dimension belongs to: one
-// word of it, and where the rest is.
+// word of it, and where the rest is. Most sets are one word.
 type node struct {
 	bits uint64
 	word uint32 // noWord: none
-	rest uint32 // index of a nodeRest; 0: none
+	rest uint32 // 0: none; isVector|n: a bit vector; else another node
 }
 
-// nodeRest is the rest of a set: another word and the rest of that, or a
-// bitvec, which is always the last.
-type nodeRest struct {
-	node
-	vec *bitvec
-}
-
-// noWord is the word of a node that has none of its own.
-const noWord = ^uint32(0)
+const (
+	// noWord is the word of a node that has none of its own.
+	noWord = ^uint32(0)
+	// isVector marks the place of a bit vector in the place of a node's.
+	isVector = 1 << 31
+)
 
 var emptyNode = node{word: noWord}
 
-// nodeSets is where the rests of nodes are; 0 is not used.
-type nodeSets []nodeRest
+// nodeSets is where the rests of nodes are: those of prefixes inside a prefix
+// share its set.
+type nodeSets struct {
+	nodes []node // 0 is not used
+	// vectors are sparse bit vectors, one behind the other: for every 64 words
+	// a bit for each that is not 0 and the number of those in front, and then
+	// these words. So one look at memory tells what a vector has, and a second
+	// gets it.
+	vectors []uint64
+	sums    int // 64 words each
+}
 
 // sumAt tells which of the words 64*i..64*i+63 of n may differ from 0.
-func (s nodeSets) sumAt(n *node, i int) uint64 {
+func (s *nodeSets) sumAt(n *node, i int) uint64 {
 	var sum uint64
 	if int(n.word>>6) == i {
 		sum = 1 << (n.word & 63)
@@ -60,22 +43,22 @@ func (s nodeSets) sumAt(n *node, i int) uint64 {
 	return sum
 }
 
-func (s nodeSets) restSumAt(rest uint32, i int) (sum uint64) {
+func (s *nodeSets) restSumAt(rest uint32, i int) (sum uint64) {
 	for rest != 0 {
-		r := &s[rest]
-		if r.vec != nil {
-			return sum | r.vec.sumAt(i)
+		if rest&isVector != 0 {
+			return sum | s.vectors[int(rest&^isVector)+2*i]
 		}
-		if int(r.word>>6) == i {
-			sum |= 1 << (r.word & 63)
+		n := &s.nodes[rest]
+		if int(n.word>>6) == i {
+			sum |= 1 << (n.word & 63)
 		}
-		rest = r.rest
+		rest = n.rest
 	}
 	return sum
 }
 
 // wordAt gives word k of n.
-func (s nodeSets) wordAt(n *node, k int) uint64 {
+func (s *nodeSets) wordAt(n *node, k int) uint64 {
 	var w uint64
 	if int(n.word) == k {
 		w = n.bits
@@ -86,16 +69,25 @@ func (s nodeSets) wordAt(n *node, k int) uint64 {
 	return w
 }
 
-func (s nodeSets) restWordAt(rest uint32, k int) (w uint64) {
+func (s *nodeSets) restWordAt(rest uint32, k int) (w uint64) {
 	for rest != 0 {
-		r := &s[rest]
-		if r.vec != nil {
-			return w | r.vec.wordAt(k)
+		if rest&isVector != 0 {
+			return w | s.vectorWordAt(int(rest&^isVector), k)
 		}
-		if int(r.word) == k {
-			w |= r.bits
+		n := &s.nodes[rest]
+		if int(n.word) == k {
+			w |= n.bits
 		}
-		rest = r.rest
+		rest = n.rest
 	}
 	return w
+}
+
+func (s *nodeSets) vectorWordAt(start, k int) uint64 {
+	sum := s.vectors[start+2*(k>>6) : start+2*(k>>6)+2]
+	if sum[0]>>(k&63)&1 == 0 {
+		return 0
+	}
+	before := int(sum[1]) + bits.OnesCount64(sum[0]&(1<<(k&63)-1))
+	return s.vectors[start+2*s.sums+before]
 }

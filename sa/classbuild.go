@@ -13,7 +13,7 @@ func newClassifier(ps []*PolicyState, v6 bool) *classifier {
 	})
 	words := (len(ordered) + 63) / 64
 	c := &classifier{
-		v6: v6, at: make([]policyEntry, len(ordered)), any: make([]dimWords, words), anySum: make([]dimWords, (words+63)/64),
+		v6: v6, at: make([]policyEntry, len(ordered)), sets: newNodeSets(words), any: make([]dimWords, words), anySum: make([]dimWords, (words+63)/64),
 	}
 	src, dst := map[prefixKey][]int32{}, map[prefixKey][]int32{}
 	proto, srcPort, dstPort := map[uint8][]int32{}, map[uint16][]int32{}, map[uint16][]int32{}

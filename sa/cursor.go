@@ -72,7 +72,7 @@ func (s *cursor) next() *policyEntry {
 }
 
 func (s *cursor) sumAt(i int) uint64 {
-	a, sets := &s.c.anySum[i], s.c.sets
+	a, sets := &s.c.anySum[i], &s.c.sets
 	sum := (a[dimSrc] | sets.sumAt(s.src, i)) & (a[dimDst] | sets.sumAt(s.dst, i))
 	if s.by != byAddrs {
 		sum &= a[dimProto] | sets.sumAt(s.proto, i)
@@ -84,7 +84,7 @@ func (s *cursor) sumAt(i int) uint64 {
 }
 
 func (s *cursor) wordAt(k int) uint64 {
-	a, sets := &s.c.any[k], s.c.sets
+	a, sets := &s.c.any[k], &s.c.sets
 	word := (a[dimSrc] | sets.wordAt(s.src, k)) & (a[dimDst] | sets.wordAt(s.dst, k))
 	if s.by != byAddrs {
 		word &= a[dimProto] | sets.wordAt(s.proto, k)

@@ -5,23 +5,25 @@ import (
 	"slices"
 )
 
-// maxSingles is how many single words a set has at most before its bitvec.
+// maxSingles is how many single words a set has at most before its vector.
 const maxSingles = 4
 
 // builtNode is a node while its index is made.
 type builtNode struct {
 	node
-	singles int    // words of node and its rests in front of a bitvec
+	singles int    // words of node and its rests in front of a vector
 	shared  uint32 // rest that is all of this node, once something is on top of it
+}
+
+// newNodeSets makes room for sets of that many words.
+func newNodeSets(words int) nodeSets {
+	return nodeSets{nodes: make([]node, 1), sums: (words + 63) / 64}
 }
 
 // on gives the set of base and of positions, which ascend. Sets on the same base
 // share it: prefixes inside a prefix with many policies do not copy these.
 func (s *nodeSets) on(base *builtNode, positions []int32) builtNode {
 	own := wordsOf(positions)
-	if len(own) == 0 {
-		return builtNode{node: base.node, singles: base.singles}
-	}
 	if len(own) == 1 && (base.word == noWord || base.word == own[0].word) {
 		n := builtNode{node: own[0], singles: base.singles}
 		n.bits |= base.bits
@@ -36,18 +38,17 @@ func (s *nodeSets) on(base *builtNode, positions []int32) builtNode {
 	n := builtNode{node: emptyNode, singles: base.singles}
 	switch {
 	case len(own)+base.singles <= maxSingles:
-		n.rest = s.shared(base)
+		n.rest = s.share(base)
 	case len(own) <= maxSingles:
 		n.rest, n.singles = s.flat(base), 0
 	default:
-		n.rest, n.singles = s.flatten(base.node, own), 0
+		n.rest, n.singles = s.vector(base.node, own), 0
 		return n
 	}
 	for i, w := range own {
 		w.rest = n.rest
 		if n.singles++; i < len(own)-1 {
-			w.rest = s.add(nodeRest{node: w})
-			n.rest = w.rest
+			n.rest = s.add(w)
 			continue
 		}
 		n.node = w
@@ -67,59 +68,53 @@ func wordsOf(positions []int32) (words []node) {
 	return words
 }
 
-func (s *nodeSets) add(r nodeRest) uint32 {
-	if len(*s) == 0 {
-		*s = append(*s, nodeRest{})
-	}
-	*s = append(*s, r)
-	return uint32(len(*s) - 1)
+func (s *nodeSets) add(n node) uint32 {
+	s.nodes = append(s.nodes, n)
+	return uint32(len(s.nodes) - 1)
 }
 
-// shared is a rest that is all of n.
-func (s *nodeSets) shared(n *builtNode) uint32 {
+// share is a rest that is all of n.
+func (s *nodeSets) share(n *builtNode) uint32 {
 	if n.word == noWord {
 		return n.rest
 	}
 	if n.shared == 0 {
-		n.shared = s.add(nodeRest{node: n.node})
+		n.shared = s.add(n.node)
 	}
 	return n.shared
 }
 
-// flat is a rest that is all of n in one bitvec, and what is built on n from
+// flat is a rest that is all of n in one vector, and what is built on n from
 // now on uses it.
 func (s *nodeSets) flat(n *builtNode) uint32 {
-	if n.word == noWord && (n.rest == 0 || (*s)[n.rest].vec != nil) {
+	if n.word == noWord && (n.rest == 0 || n.rest&isVector != 0) {
 		return n.rest
 	}
-	if n.shared == 0 || (*s)[n.shared].vec == nil {
-		n.shared = s.flatten(n.node, nil)
+	if n.shared&isVector == 0 {
+		n.shared = s.vector(n.node, nil)
 	}
 	return n.shared
 }
 
-// flatten makes one bitvec of n and more words.
-func (s *nodeSets) flatten(n node, words []node) uint32 {
+// vector makes one vector of n and more words.
+func (s *nodeSets) vector(n node, words []node) uint32 {
 	words = append(slices.Clone(words), s.words(n)...)
 	slices.SortFunc(words, func(a, b node) int { return int(a.word) - int(b.word) })
-	v := &bitvec{}
+	start := len(s.vectors)
+	s.vectors = append(s.vectors, make([]uint64, 2*s.sums)...)
 	for i, w := range words {
 		if i > 0 && words[i-1].word == w.word {
-			v.words[len(v.words)-1] |= w.bits
+			s.vectors[len(s.vectors)-1] |= w.bits
 			continue
 		}
-		for len(v.sum) <= int(w.word>>6) {
-			v.sum = append(v.sum, 0)
-		}
-		v.sum[w.word>>6] |= 1 << (w.word & 63)
-		v.words = append(v.words, w.bits)
+		s.vectors[start+2*int(w.word>>6)] |= 1 << (w.word & 63)
+		s.vectors = append(s.vectors, w.bits)
 	}
-	v.rank = make([]uint32, len(v.sum))
-	for i := 1; i < len(v.sum); i++ {
-		v.rank[i] = v.rank[i-1] + uint32(bits.OnesCount64(v.sum[i-1]))
+	for i := 1; i < s.sums; i++ {
+		before := s.vectors[start+2*i-2:]
+		before[3] = before[1] + uint64(bits.OnesCount64(before[0]))
 	}
-	v.words = slices.Clip(v.words)
-	return s.add(nodeRest{node: emptyNode, vec: v})
+	return uint32(start) | isVector
 }
 
 // words lists the words of n; one may come more than once.
@@ -128,21 +123,20 @@ func (s *nodeSets) words(n node) (words []node) {
 		if n.word != noWord {
 			words = append(words, n)
 		}
-		if n.rest == 0 {
+		switch {
+		case n.rest == 0:
 			return words
+		case n.rest&isVector != 0:
+			return append(words, s.vectorWords(int(n.rest&^isVector))...)
 		}
-		r := &(*s)[n.rest]
-		if r.vec != nil {
-			return append(words, r.vec.list()...)
-		}
-		n = r.node
+		n = s.nodes[n.rest]
 	}
 }
 
-func (v *bitvec) list() (words []node) {
-	for i, s := range v.sum {
-		for ; s != 0; s &= s - 1 {
-			words = append(words, node{word: uint32(i<<6 + bits.TrailingZeros64(s)), bits: v.words[len(words)]})
+func (s *nodeSets) vectorWords(start int) (words []node) {
+	for k := range 64 * s.sums {
+		if w := s.vectorWordAt(start, k); w != 0 {
+			words = append(words, node{word: uint32(k), bits: w})
 		}
 	}
 	return words

@@ -11,13 +11,15 @@ type prefixOf struct {
 	positions []int32 // ascending
 }
 
+// maxRootPrefixes is how many prefixes a root can number.
+const maxRootPrefixes = 60000
+
 // prefixBuilder makes a prefixIndex.
 type prefixBuilder struct {
 	prefixIndex
 	v6      bool
-	sets    *nodeSets
-	rootEnd uint8 // bits of the root, of 128
-	setIDs  map[string]uint16
+	nodes   *nodeSets
+	rootEnd uint8      // prefixes up to here, of 128, are in the root
 	path    []pathNode // the prefixes that cover the one at hand
 	used    int
 }
@@ -30,22 +32,19 @@ type pathNode struct {
 
 // buildPrefixIndex makes an index of prefixes, which it sorts. All are longer
 // than /0 of the family.
-func buildPrefixIndex(ps []prefixOf, v6 bool, sets *nodeSets) prefixIndex {
+func buildPrefixIndex(ps []prefixOf, v6 bool, nodes *nodeSets) prefixIndex {
+	if len(ps) == 0 {
+		return prefixIndex{}
+	}
 	slices.SortFunc(ps, func(a, b prefixOf) int {
 		if c := a.addr.compare(b.addr); c != 0 {
 			return c
 		}
 		return int(a.bits) - int(b.bits)
 	})
-	b := prefixBuilder{v6: v6, sets: sets, rootEnd: rootBits, setIDs: map[string]uint16{}}
-	if len(ps) <= fewPrefixes {
-		b.rootEnd = 0
-	}
-	if !v6 {
-		b.rootEnd += 96
-	}
-	b.short = []node{emptyNode}
-	b.chooseLengths(ps)
+	b := prefixBuilder{v6: v6, nodes: nodes}
+	b.chooseRoot(ps)
+	b.makeTable(ps)
 	bottom := &builtNode{node: emptyNode}
 	for i := range ps {
 		b.add(&ps[i], bottom)
@@ -60,38 +59,41 @@ func (a Addr) compare(b Addr) int {
 	return compare(a.Lo, b.Lo)
 }
 
-// chooseLengths finds the lengths beyond the root of every block.
-func (b *prefixBuilder) chooseLengths(ps []prefixOf) {
+// chooseRoot finds what the sorted prefixes have in common, and gives each block
+// behind that the list of its lengths.
+func (b *prefixBuilder) chooseRoot(ps []prefixOf) {
 	var all [129]bool
-	long := 0
+	common := commonBits(ps[0].addr, ps[len(ps)-1].addr)
 	for i := range ps {
-		if n := ps[i].bits; n > b.rootEnd {
-			all[n] = true
-			long++
-		}
+		all[ps[i].bits] = true
+		common = min(common, ps[i].bits)
 	}
-	if long == 0 {
+	b.mask = maskOf(common)
+	b.common = ps[0].addr.and(b.mask)
+	b.rootEnd = common
+	if few := maskLens(&all); len(few) <= fewLengths || len(ps) > maxRootPrefixes {
+		b.few, b.rootEnd = few, 0
 		return
 	}
-	size := 1 << bits.Len(uint(long)*3/2)
-	if b.v6 {
-		b.table6 = make([]prefixEntry[prefixKey], size)
-	} else {
-		b.table4 = make([]prefixEntry[uint64], size)
-	}
-	if few := maskLens(&all); len(few) <= fewLengths || len(ps) <= fewPrefixes {
-		b.few = few
-		return
-	}
-	b.prefixIndex.sets = [][]maskLen{nil}
-	b.block = make([]uint16, 1<<rootBits)
+	b.rootEnd += uint8(min(bits.Len(uint(len(ps)))+2, maxRootBits, 128-int(common)))
+	b.shift = 128 - b.rootEnd
+	b.root = make([]rootBlock, 1<<(b.rootEnd-common))
+	b.short, b.sets = []node{emptyNode}, [][]maskLen{nil}
+	ids := map[string]uint16{"": 0}
 	for i := 0; i < len(ps); {
-		block, lengths := rootOf(ps[i].addr, b.v6), [129]bool{}
-		for ; i < len(ps) && rootOf(ps[i].addr, b.v6) == block; i++ {
+		block, lengths := b.blockOf(ps[i].addr), [129]bool{}
+		for ; i < len(ps) && b.blockOf(ps[i].addr) == block; i++ {
 			lengths[ps[i].bits] = ps[i].bits > b.rootEnd
 		}
-		b.block[block] = b.setOf(&lengths)
+		b.root[block].set = b.setOf(&lengths, ids)
 	}
+}
+
+func commonBits(a, b Addr) uint8 {
+	if a.Hi != b.Hi {
+		return uint8(bits.LeadingZeros64(a.Hi ^ b.Hi))
+	}
+	return uint8(64 + bits.LeadingZeros64(a.Lo^b.Lo))
 }
 
 func maskLens(lengths *[129]bool) (set []maskLen) {
@@ -103,22 +105,34 @@ func maskLens(lengths *[129]bool) (set []maskLen) {
 	return set
 }
 
-func (b *prefixBuilder) setOf(lengths *[129]bool) uint16 {
+func (b *prefixBuilder) setOf(lengths *[129]bool, ids map[string]uint16) uint16 {
 	set := maskLens(lengths)
-	if len(set) == 0 {
-		return 0
-	}
 	key := make([]byte, 0, len(set))
 	for _, m := range set {
 		key = append(key, m.bits)
 	}
-	id, ok := b.setIDs[string(key)]
+	id, ok := ids[string(key)]
 	if !ok {
-		id = uint16(len(b.prefixIndex.sets))
-		b.setIDs[string(key)] = id
-		b.prefixIndex.sets = append(b.prefixIndex.sets, set)
+		id = uint16(len(b.sets))
+		ids[string(key)] = id
+		b.sets = append(b.sets, set)
 	}
 	return id
+}
+
+func (b *prefixBuilder) makeTable(ps []prefixOf) {
+	long := 0
+	for i := range ps {
+		if ps[i].bits > b.rootEnd {
+			long++
+		}
+	}
+	size := 1 << bits.Len(uint(long)*3/2)
+	if b.v6 {
+		b.table6 = make([]prefixEntry[prefixKey], size)
+	} else {
+		b.table4 = make([]prefixEntry[uint64], size)
+	}
 }
 
 // add enters the next prefix in order; bottom is what is below all prefixes.
@@ -133,31 +147,33 @@ func (b *prefixBuilder) add(p *prefixOf, bottom *builtNode) {
 	if len(b.path) > 0 {
 		base = b.path[len(b.path)-1].node
 	}
-	n := new(b.sets.on(base, p.positions))
-	if p.bits <= b.rootEnd {
-		b.addShort(p, n.node)
-	} else {
+	n := new(b.nodes.on(base, p.positions))
+	if p.bits > b.rootEnd {
 		b.addLong(p, n.node)
+	} else {
+		b.addShort(p, n.node)
 	}
 	b.path = append(b.path, pathNode{p.addr, maskOf(p.bits), p.bits, n})
 }
 
+// addShort enters a prefix into all blocks that it covers. Those inside it come
+// later and take their part.
 func (b *prefixBuilder) addShort(p *prefixOf, n node) {
-	if b.root == nil {
-		b.root = make([]uint32, 1<<rootBits)
-	}
 	b.short = append(b.short, n)
-	first := rootOf(p.addr, b.v6)
+	first := b.blockOf(p.addr)
 	blocks := b.root[first : first+1<<(b.rootEnd-p.bits)]
 	for i := range blocks {
-		blocks[i] = uint32(len(b.short) - 1)
+		blocks[i].short = uint16(len(b.short) - 1)
 	}
 }
 
 // addLong enters a prefix beyond the root, and the markers that lead a search
 // to it.
 func (b *prefixBuilder) addLong(p *prefixOf, n node) {
-	set := b.lengths(rootOf(p.addr, b.v6))
+	set := b.few
+	if b.root != nil {
+		set = b.sets[b.root[b.blockOf(p.addr)].set]
+	}
 	for lo, hi := 0, len(set); lo < hi; {
 		mid := int(uint(lo+hi) >> 1)
 		switch m := &set[mid]; {

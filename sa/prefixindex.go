@@ -1,27 +1,24 @@
 package sa
 
-// rootBits is how many leading bits of an address the root of a prefixIndex
-// tells apart.
-const rootBits = 16
+// maxRootBits is how many bits of an address the root of a prefixIndex tells
+// apart at most.
+const maxRootBits = 16
 
 // fewLengths is up to how many lengths beyond the root are searched in every
-// block, without asking which the block has. An index of up to fewPrefixes has
-// no root at all: its arrays would be larger than the rest.
-const (
-	fewLengths  = 2
-	fewPrefixes = 1024
-)
+// block, without asking which the block has.
+const fewLengths = 2
 
 // prefixIndex finds the node of the longest prefix that covers an address. The
 // node is the set of the policies of all prefixes that do, so that is all there
 // is to find.
 //
-// The leading 16 bits of the address choose a block: its node under prefixes of
-// up to 16 bits, and the list of longer lengths that the block has. Over these
-// lengths a binary search runs through one hash table (Waldvogel et al. 1997,
-// with markers that already hold the node of the best match). So it takes one
-// probe where all prefixes have one length, as in most SPDs, however many there
-// are, and no more than 5 (IPv4) or 7 (IPv6) for the worst mix.
+// The bits behind those that all prefixes have in common, up to 16, choose a
+// block: its node under prefixes that end there, and the list of longer lengths
+// that the block has. Over these lengths a binary search runs through one hash
+// table (Waldvogel et al. 1997, with markers that already hold the node of the
+// best match). So it takes one probe where all prefixes have one length, as in
+// most SPDs, however many there are, one or two for a random mix of lengths, and
+// no more than 5 (IPv4) or 7 (IPv6) for the worst.
 //
 // The multibit trie of gaissmai/bart was tried first and is the better choice
 // for one lookup in a big routing table. Here two lookups and the policy behind
@@ -29,14 +26,20 @@ const (
 // costs grows with the levels that it reads: six times from 1 to 10,000 random
 // prefixes, with nodes of several hundred octets.
 type prefixIndex struct {
-	few    []maskLen   // the lengths of every block; nil: see block
-	block  []uint16    // index of sets by block; nil: no prefix beyond the root
-	sets   [][]maskLen // ascending lengths
-	root   []uint32    // index of short by block; nil: no prefix up to the root
-	short  []node      // nodes of prefixes up to the root; 0 is empty
+	common Addr      // what all prefixes begin with
+	mask   Addr      // how long that is
+	few    []maskLen // the lengths of every block; nil: see root
+	// root has for each block the number of its lengths in sets, and that of
+	// its node in short; nil: there is but one block, with lengths few.
+	root   []rootBlock
+	shift  uint8 // the block is in the bits above
+	sets   [][]maskLen
+	short  []node
 	table4 []prefixEntry[uint64]
 	table6 []prefixEntry[prefixKey]
 }
+
+type rootBlock struct{ set, short uint16 }
 
 type maskLen struct {
 	mask Addr
@@ -54,13 +57,6 @@ type prefixEntry[K comparable] struct {
 	node node
 }
 
-func rootOf(a Addr, v6 bool) uint64 {
-	if v6 {
-		return a.Hi >> 48
-	}
-	return a.Lo >> 16 & 0xffff
-}
-
 // key4 packs an IPv4 prefix, of which it takes the low 32 bits. Its length is
 // never 0 here.
 func key4(a uint64, bits uint8) uint64 { return a<<32>>24 | uint64(bits) }
@@ -71,20 +67,24 @@ func hashKey6(k prefixKey) uint64 {
 	return mix(k.addr.Hi^hashSeed[0]+uint64(k.bits), k.addr.Lo^hashSeed[1])
 }
 
-func (x *prefixIndex) lengths(block uint64) []maskLen {
-	if x.few != nil {
-		return x.few
+// blockOf is the number of an address's block in root.
+func (x *prefixIndex) blockOf(a Addr) uint64 {
+	v := a.Hi<<1<<(63-x.shift&63) | a.Lo>>(x.shift&63)
+	if x.shift >= 64 {
+		v = a.Hi >> (x.shift & 63)
 	}
-	if x.block != nil {
-		return x.sets[x.block[block]]
-	}
-	return nil
+	return v & uint64(len(x.root)-1)
 }
 
 func (x *prefixIndex) find4(a Addr) *node {
-	block := rootOf(a, false)
-	set := x.lengths(block)
-	var best *node
+	if (a.Lo^x.common.Lo)&x.mask.Lo != 0 {
+		return &emptyNode
+	}
+	set, best := x.few, &emptyNode
+	if x.root != nil {
+		b := &x.root[a.Lo>>(x.shift&63)&uint64(len(x.root)-1)]
+		set, best = x.sets[b.set], &x.short[b.short]
+	}
 	for lo, hi := 0, len(set); lo < hi; {
 		mid := int(uint(lo+hi) >> 1)
 		m := &set[mid]
@@ -95,16 +95,18 @@ func (x *prefixIndex) find4(a Addr) *node {
 			hi = mid
 		}
 	}
-	if best != nil {
-		return best
-	}
-	return x.rootNode(block)
+	return best
 }
 
 func (x *prefixIndex) find6(a Addr) *node {
-	block := rootOf(a, true)
-	set := x.lengths(block)
-	var best *node
+	if a.and(x.mask) != x.common {
+		return &emptyNode
+	}
+	set, best := x.few, &emptyNode
+	if x.root != nil {
+		b := &x.root[x.blockOf(a)]
+		set, best = x.sets[b.set], &x.short[b.short]
+	}
 	for lo, hi := 0, len(set); lo < hi; {
 		mid := int(uint(lo+hi) >> 1)
 		k := prefixKey{a.and(set[mid].mask), set[mid].bits}
@@ -114,17 +116,7 @@ func (x *prefixIndex) find6(a Addr) *node {
 			hi = mid
 		}
 	}
-	if best != nil {
-		return best
-	}
-	return x.rootNode(block)
-}
-
-func (x *prefixIndex) rootNode(block uint64) *node {
-	if x.root != nil {
-		return &x.short[x.root[block]]
-	}
-	return &emptyNode
+	return best
 }
 
 func probe[K comparable](table []prefixEntry[K], key K, h uint64) *node {
