@@ -21,7 +21,7 @@ func randomAddr(r *rand.Rand, v6 bool) netip.Addr {
 	binary.BigEndian.PutUint64(b[:], r.Uint64())
 	binary.BigEndian.PutUint64(b[8:], r.Uint64())
 	if v6 {
-		b[0] = 0x20
+		b[0] = 0x20 | b[0]&0x1f // global unicast
 		return netip.AddrFrom16(b)
 	}
 	return netip.AddrFrom4([4]byte(b[:4]))

@@ -3,26 +3,32 @@ package sa
 import "math/bits"
 
 // node is the set of policies that one value of one dimension belongs to: one
-// word of it, and where the rest is. Most sets are one word.
+// position, and where the rest is. Most sets are one position.
 type node struct {
-	bits uint64
-	word uint32 // noWord: none
-	rest uint32 // 0: none; isVector|n: a bit vector; else another node
+	at   uint32 // noPosition: none
+	rest uint32 // 0: none; isVector|n: a bit vector; else a word
 }
 
 const (
-	// noWord is the word of a node that has none of its own.
-	noWord = ^uint32(0)
-	// isVector marks the place of a bit vector in the place of a node's.
+	// noPosition is the position of a node that has none of its own.
+	noPosition = ^uint32(0)
+	// isVector marks the place of a bit vector in the place of a word's.
 	isVector = 1 << 31
 )
 
-var emptyNode = node{word: noWord}
+var emptyNode = node{at: noPosition}
+
+// setWord is a word of a set, and where the rest is, as in a node.
+type setWord struct {
+	bits uint64
+	word uint32
+	rest uint32
+}
 
 // nodeSets is where the rests of nodes are: those of prefixes inside a prefix
 // share its set.
 type nodeSets struct {
-	nodes []node // 0 is not used
+	words []setWord // 0 is not used
 	// vectors are sparse bit vectors, one behind the other: for every 64 words
 	// a bit for each that is not 0 and the number of those in front, and then
 	// these words. So one look at memory tells what a vector has, and a second
@@ -34,8 +40,8 @@ type nodeSets struct {
 // sumAt tells which of the words 64*i..64*i+63 of n may differ from 0.
 func (s *nodeSets) sumAt(n *node, i int) uint64 {
 	var sum uint64
-	if int(n.word>>6) == i {
-		sum = 1 << (n.word & 63)
+	if int(n.at>>12) == i {
+		sum = 1 << (n.at >> 6 & 63)
 	}
 	if n.rest != 0 {
 		sum |= s.restSumAt(n.rest, i)
@@ -48,7 +54,7 @@ func (s *nodeSets) restSumAt(rest uint32, i int) (sum uint64) {
 		if rest&isVector != 0 {
 			return sum | s.vectors[int(rest&^isVector)+2*i]
 		}
-		n := &s.nodes[rest]
+		n := &s.words[rest]
 		if int(n.word>>6) == i {
 			sum |= 1 << (n.word & 63)
 		}
@@ -60,8 +66,8 @@ func (s *nodeSets) restSumAt(rest uint32, i int) (sum uint64) {
 // wordAt gives word k of n.
 func (s *nodeSets) wordAt(n *node, k int) uint64 {
 	var w uint64
-	if int(n.word) == k {
-		w = n.bits
+	if int(n.at>>6) == k {
+		w = 1 << (n.at & 63)
 	}
 	if n.rest != 0 {
 		w |= s.restWordAt(n.rest, k)
@@ -74,7 +80,7 @@ func (s *nodeSets) restWordAt(rest uint32, k int) (w uint64) {
 		if rest&isVector != 0 {
 			return w | s.vectorWordAt(int(rest&^isVector), k)
 		}
-		n := &s.nodes[rest]
+		n := &s.words[rest]
 		if int(n.word) == k {
 			w |= n.bits
 		}
