@@ -32,6 +32,7 @@ func (w *worker) inbound(l *lane, burst []*pmd.Mbuf) {
 				w.accept(l, p)
 			}
 		}
+		w.flushOpened()
 	}
 	w.finish(l)
 }
@@ -113,8 +114,7 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 		return
 	}
 	p.fate = fateCrypt
-	p.job = uint16(len(w.jobs))
-	w.jobs = append(w.jobs, job{session: s, buf: buf, offsets: offsets, seq: seq})
+	w.addJob(p, s, buf, &offsets, seq)
 }
 
 // unlessAllowed drops ESP that is not for an SA here, unless a policy lets the
@@ -165,7 +165,7 @@ func (w *worker) accept(l *lane, p *packetState) {
 		bytes = end - start - int(p.meta.L3)
 	}
 	// Authentic: the window moves whatever is inside, dummies included.
-	if p.reason = inboundReason(s.sa.CommitIn(j.seq, uint64(bytes), w.now)); p.reason != ReasonNone {
+	if p.reason = inboundReason(w.commit(s, j.seq, uint64(bytes))); p.reason != ReasonNone {
 		return
 	}
 	if unwrapErr != nil {
@@ -177,6 +177,41 @@ func (w *worker) accept(l *lane, p *packetState) {
 	}
 	p.start, p.end = start, end
 	w.admitInner(l, p, s, nextHeader)
+}
+
+// commit moves the window and counts the packet. Without limits, neighbours of
+// one SA are counted together at the end of their run.
+func (w *worker) commit(s *session, seq, bytes uint64) sa.Admission {
+	if s.sa.Limited() {
+		return s.sa.CommitIn(seq, bytes, w.now)
+	}
+	if s.sa.Expired() {
+		return sa.StateExpired
+	}
+	if why := s.sa.MarkIn(seq); why != sa.OK {
+		return why
+	}
+	if s != w.opened.session {
+		w.flushOpened()
+		w.opened.session = s
+	}
+	w.opened.packets++
+	w.opened.bytes += bytes
+	return sa.OK
+}
+
+func (w *worker) flushOpened() {
+	if o := &w.opened; o.session != nil {
+		o.session.sa.CountIn(o.packets, o.bytes, w.now)
+		*o = openedRun{}
+	}
+}
+
+// openedRun is a run of opened packets of one SA that are not counted yet.
+type openedRun struct {
+	session *session
+	packets int
+	bytes   uint64
 }
 
 // admitInner puts what was inside to the SA's selector and the policies.

@@ -172,6 +172,5 @@ func (w *worker) frameOne(p *packetState, s *session, seq uint64) {
 		return
 	}
 	p.start, p.end = start, end
-	p.job = uint16(len(w.jobs))
-	w.jobs = append(w.jobs, job{session: s, buf: buf, offsets: offsets, seq: seq})
+	w.addJob(p, s, buf, &offsets, seq)
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"espgw/ipsec/esp"
 	"espgw/ipsec/packet"
 	"espgw/pmd"
 	"espgw/sa"
@@ -72,6 +73,7 @@ type worker struct {
 	drops   [NumReasons]uint32
 	policy  *sa.PolicyState // run of packets of one policy
 	matched uint64
+	opened  openedRun
 }
 
 // run is the worker's life, on its own pinned thread.
@@ -119,8 +121,7 @@ func (w *worker) turnOf(l *lane) int {
 
 // countUnsent counts what the lane gave up sending.
 func (w *worker) countUnsent(l *lane) {
-	c := l.Counters()
-	if n := c.TxGivenUp + c.TxRefused; n != l.unsent {
+	if n := l.Unsent(); n != l.unsent {
 		w.drops[l.tx.reasonUnsent()] += uint32(n - l.unsent)
 		l.unsent = n
 	}
@@ -222,3 +223,13 @@ func (w *worker) drain() {
 }
 
 const drainTime = 500 * time.Millisecond
+
+// addJob gives a packet to the engine. The job is written where it stays: one
+// that is put together elsewhere and copied waits for its own stores.
+func (w *worker) addJob(p *packetState, s *session, buf []byte, offsets *esp.Offsets, seq uint64) {
+	n := len(w.jobs)
+	w.jobs = w.jobs[:n+1]
+	j := &w.jobs[n]
+	j.session, j.buf, j.offsets, j.seq, j.err = s, buf, *offsets, seq, nil
+	p.job = uint16(n)
+}

@@ -210,6 +210,10 @@ func (l *Lane) Counters() LaneCounters {
 	}
 }
 
+// Unsent is TxGivenUp and TxRefused together, for the worker itself: unlike
+// Counters it takes no lock, so that it can be read in every turn.
+func (l *Lane) Unsent() uint64 { return uint64(l.c.tx_given_up + l.c.tx_refused) }
+
 // Close frees the packets that wait in the lane and gives its queues back. The
 // worker must have stopped using it. It may be called twice.
 func (l *Lane) Close() error {

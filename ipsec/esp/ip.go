@@ -17,6 +17,10 @@ func tooLong(m *packet.Meta, n int) bool {
 	return n > maxLength
 }
 
+// ipHead is the part of an IP header, IPv4 or IPv6, that lengths and checksum
+// are in. As an array it needs one check of bounds for all accesses.
+type ipHead = [20]byte
+
 // setHeader writes next where the header in front of ESP names what follows, and
 // makes the IP header fit the packet's new length: IPv4 total length and header
 // checksum, IPv6 payload length. frame starts at the Ethernet header and ends
@@ -29,16 +33,17 @@ func tooLong(m *packet.Meta, n int) bool {
 func setHeader(frame []byte, m *packet.Meta, at uint16, next uint8) {
 	old := frame[at]
 	frame[at] = next
-	ip := frame[m.L3:]
+	ip := (*ipHead)(frame[m.L3:])
+	length := uint16(len(frame) - int(m.L3))
 	if m.Kind == packet.IPv6 {
-		binary.BigEndian.PutUint16(ip[4:], uint16(len(ip)-ip6HeaderLen))
+		binary.BigEndian.PutUint16(ip[4:], length-ip6HeaderLen)
 		return
 	}
 	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) +
-		uint32(^binary.BigEndian.Uint16(ip[2:])) + uint32(len(ip)) +
+		uint32(^binary.BigEndian.Uint16(ip[2:])) + uint32(length) +
 		uint32(^uint16(old)) + uint32(next)
 	sum = sum>>16 + sum&0xffff
 	sum = sum>>16 + sum&0xffff
-	binary.BigEndian.PutUint16(ip[2:], uint16(len(ip)))
+	binary.BigEndian.PutUint16(ip[2:], length)
 	binary.BigEndian.PutUint16(ip[10:], ^uint16(sum))
 }

@@ -40,22 +40,28 @@ func (t *Transform) Wrap(buf []byte, start, end int, m *packet.Meta, seq uint64)
 	}
 
 	copy(buf[newStart:], buf[start:insert])
-	tail := buf[payEnd:o.ICV:o.ICV]
-	for i := range pad {
-		tail[i] = byte(i + 1)
-	}
-	tail[pad], tail[pad+1] = byte(pad), buf[newStart+int(m.InsertNext)]
-
+	frame := buf[newStart:newEnd]
+	putTrailer(buf[payEnd:o.ICV], pad, frame[m.InsertNext])
 	next := uint8(packet.ProtoESP)
 	if t.Encap {
 		next = packet.ProtoUDP
 		t.putUDP(buf[o.ESP-UDPHeaderLen:o.ESP], newEnd-o.ESP+UDPHeaderLen)
 	}
-	binary.BigEndian.PutUint32(buf[o.ESP:], t.SPI)
-	binary.BigEndian.PutUint32(buf[o.ESP+4:], uint32(seq))
-	binary.BigEndian.PutUint64(buf[o.ESP+HeaderLen:], seq^t.IVMask)
-	setHeader(buf[newStart:newEnd], m, m.InsertNext, next)
+	head := (*[HeaderLen + IVLen]byte)(buf[o.ESP:])
+	binary.BigEndian.PutUint64(head[:], uint64(t.SPI)<<32|seq&0xffff_ffff)
+	binary.BigEndian.PutUint64(head[HeaderLen:], seq^t.IVMask)
+	setHeader(frame, m, m.InsertNext, next)
 	return newStart, newEnd, o, nil
+}
+
+// putTrailer writes pad octets of padding, their number and the next header into
+// tail, which has room for just that.
+func putTrailer(tail []byte, pad int, next uint8) {
+	_ = tail[pad+1]
+	for i := range pad {
+		tail[i] = byte(i + 1)
+	}
+	tail[pad], tail[pad+1] = byte(pad), next
 }
 
 func (t *Transform) putUDP(u []byte, length int) {

@@ -90,11 +90,12 @@ func checksumAt(u []byte, m *Meta) (at int, ok bool) {
 // 9293, RFC 8200 section 8.1).
 func pseudoHeader(frame []byte, m *Meta, n int) uint16 {
 	h := frame[m.L3:]
-	sum := AddSums(uint16(m.Flow.Proto), uint16(n))
+	rest := uint64(m.Flow.Proto) + uint64(uint16(n))
 	if m.Kind == IPv4 {
-		return AddSums(sum, Sum(h[12:20]))
+		addresses := binary.BigEndian.Uint64(h[12:])
+		return fold(rest+addresses>>32+addresses&0xffff_ffff, 0)
 	}
-	return AddSums(sum, Sum(h[8:40]))
+	return AddSums(fold(rest, 0), Sum(h[8:40]))
 }
 
 func putChecksum(u []byte, at int, pseudo uint16, proto uint8) {

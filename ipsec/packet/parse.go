@@ -25,34 +25,46 @@ func Parse(frame []byte, m *Meta) {
 		m.Fault = Malformed
 		return
 	}
-	at := etherLen - 2
-	m.EtherType = binary.BigEndian.Uint16(frame[at:])
-	for isTag(m.EtherType) {
-		if m.Tags == maxTags {
-			m.Fault = Unparsed
+	l3, etherType := etherLen, binary.BigEndian.Uint16(frame[etherLen-2:])
+	if isTag(etherType) {
+		if l3, etherType = parseTags(frame, etherType, m); m.Fault != OK {
+			m.EtherType = etherType
 			return
 		}
-		at += tagLen
-		if len(frame) < at+2 {
-			m.Fault = Malformed
-			return
-		}
-		m.Tags++
-		m.EtherType = binary.BigEndian.Uint16(frame[at:])
 	}
-	m.L3 = uint16(at + 2)
+	m.EtherType, m.L3 = etherType, uint16(l3)
 	switch {
-	case m.EtherType == etherIPv4:
+	case etherType == etherIPv4:
 		m.Kind = IPv4
-		parse4(frame, m)
-	case m.EtherType == etherIPv6:
+		parse4(frame, l3, m)
+	case etherType == etherIPv6:
 		m.Kind = IPv6
 		parse6(frame, m)
-	case m.EtherType < etherFirst:
-		if len(frame) > int(m.L3) {
-			m.LLC = frame[m.L3]
+	case etherType < etherFirst:
+		if len(frame) > l3 {
+			m.LLC = frame[l3]
 		}
 	}
+}
+
+// parseTags goes over the tags, of which the first has the TPID given, and
+// returns where the header behind them starts and its EtherType.
+func parseTags(frame []byte, tpid uint16, m *Meta) (l3 int, etherType uint16) {
+	l3, etherType = etherLen, tpid
+	for isTag(etherType) {
+		if m.Tags == maxTags {
+			m.Fault = Unparsed
+			return l3, etherType
+		}
+		l3 += tagLen
+		if len(frame) < l3 {
+			m.Fault = Malformed
+			return l3, etherType
+		}
+		m.Tags++
+		etherType = binary.BigEndian.Uint16(frame[l3-2:])
+	}
+	return l3, etherType
 }
 
 func isTag(t uint16) bool { return t == etherCTag || t == etherSTag || t == etherQinQ }
