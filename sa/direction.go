@@ -6,6 +6,7 @@ import "fmt"
 // and, where policies change, of the SAs that these may be about.
 func (tx *Tx) prepareDirs(t *Table, c *Change) error {
 	tx.dirs = tx.dirs[:0]
+	tx.warnings.forget(warnDirection)
 	for _, s := range c.Added {
 		if err := tx.prepareDir(t, s, true); err != nil {
 			return err
@@ -31,7 +32,7 @@ func (tx *Tx) prepareDir(t *Table, s *SA, fresh bool) error {
 		return stateError("use", &p.ID, errESNWindow)
 	}
 	if dir == DirAmbiguous {
-		tx.warn("SA %v fits policies of both directions and is used in neither: write `dir in` or `dir out`", s)
+		tx.warnings.add(warnDirection, "SA %v fits policies of both directions and is used in neither: write `dir in` or `dir out`", s)
 	}
 	if fresh { // nobody sees it yet
 		s.turn(dir)

@@ -34,6 +34,8 @@ type live struct {
 	added   time.Time
 	useTime atomic.Bool                   // a lifetime counts from the first use
 	sa      *SA                           // the DB's: whose live state this is
+	due     time.Time                     // the DB's: when the next lifetime ends
+	dueAt   int                           // 1 + place among the DB's deadlines; 0: none
 	status  atomic.Pointer[atomic.Uint32] // sa's status word
 	events  *eventStack
 	next    *live // link of events

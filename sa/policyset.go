@@ -29,6 +29,9 @@ func newPolicySet(ps []*PolicyState, v6 bool) *policySet {
 // nil if it should be made anew.
 func (s *policySet) changed(added, removed []*PolicyState) *policySet {
 	n := len(s.base.at)
+	if n < smallSet || len(added)+len(removed) > maxRecent(n) {
+		return nil
+	}
 	next := *s
 	var recent []*PolicyState
 	if s.recent != nil {
@@ -48,7 +51,7 @@ func (s *policySet) changed(added, removed []*PolicyState) *policySet {
 			next.gone++
 		}
 	}
-	if n < smallSet || len(recent) > maxRecent(n) || next.gone > maxRecent(n) {
+	if len(recent) > maxRecent(n) || next.gone > maxRecent(n) {
 		return nil
 	}
 	next.recent = nil

@@ -34,7 +34,7 @@ func (tx *Tx) Prepare() (*Change, error) {
 	if err := tx.prepareDirs(t, c); err != nil {
 		return nil, err
 	}
-	c.Warnings = tx.warnings
+	c.Warnings = tx.Warnings()
 	tx.change = c
 	return c, nil
 }
@@ -131,11 +131,11 @@ func (tx *Tx) Commit() error {
 		s.live.setLimits(&s.Params().Limits)
 		db.clock.schedule(s.live)
 	}
-	for _, l := range tx.limits {
-		if db.states[l.sa.key()] == l.sa {
-			l.sa.params.Store(l.params)
-			l.sa.live.setLimits(&l.params.Limits)
-			db.clock.schedule(l.sa.live)
+	for s, p := range tx.limits {
+		if db.states[s.key()] == s {
+			s.params.Store(p)
+			s.live.setLimits(&p.Limits)
+			db.clock.schedule(s.live)
 		}
 	}
 	for _, d := range tx.dirs {
@@ -147,6 +147,9 @@ func (tx *Tx) Commit() error {
 	db.table.Store(c.Table)
 	for _, s := range c.Removed {
 		s.writer.removed = true
+		if s.live.sa == s {
+			db.clock.drop(s.live)
+		}
 	}
 	for _, s := range tx.added {
 		if db.states[s.key()] != s { // came and went within the Tx

@@ -1,7 +1,6 @@
 package sa
 
 import (
-	"container/heap"
 	"fmt"
 	"time"
 )
@@ -21,7 +20,7 @@ func (db *DB) Tick(now time.Time) []Event {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.settle()
-	for l := db.clock.due(now); l != nil; l = db.clock.due(now) {
+	for l := db.clock.next(now); l != nil; l = db.clock.next(now) {
 		db.expireByTime(l, now)
 	}
 	db.settle()
@@ -44,11 +43,12 @@ func (db *DB) settle() {
 		event(raisedLow, EventSequenceLow, "nine tenths of its sequence numbers are used: replace it soon")
 		event(raisedExhausted, EventSequenceExhausted, "its sequence numbers are used up: it sends no more")
 		event(raisedHard, EventHard, "a hard limit was reached: it is not used any more")
-		if raised&raisedFirstUse != 0 {
-			db.clock.schedule(l)
-		}
-		if raised&raisedHard != 0 && db.states[s.key()] == s {
+		switch {
+		case db.states[s.key()] != s: // removed meanwhile
+		case raised&raisedHard != 0:
 			db.bury(s)
+		case raised&raisedFirstUse != 0:
+			db.clock.schedule(l)
 		}
 	})
 }
@@ -64,23 +64,6 @@ func (db *DB) expireByTime(l *live, now time.Time) {
 		l.raise(raisedSoft)
 	}
 	db.clock.schedule(l)
-}
-
-// deadlines are the earliest times of the soft and hard lifetimes, zero if none
-// is running. Lifetimes since first use start with it.
-func (l *live) deadlines(m *Limits) (soft, hard time.Time) {
-	earliest := func(add, use time.Duration) (at time.Time) {
-		if add > 0 {
-			at = l.added.Add(add)
-		}
-		if first := l.firstUse.Load(); use > 0 && first != 0 {
-			if t := unixTime(first).Add(use); at.IsZero() || t.Before(at) {
-				at = t
-			}
-		}
-		return at
-	}
-	return earliest(m.SoftAdd, m.SoftUse), earliest(m.HardAdd, m.HardUse)
 }
 
 func (db *DB) drainAcquires(now time.Time) {
@@ -99,61 +82,4 @@ func (db *DB) drainAcquires(now time.Time) {
 		db.rearm[0].policy.acquire.raised.Store(false)
 		db.rearm = db.rearm[1:]
 	}
-}
-
-// deadlines is a heap of what to look at when. An entry may be out of date:
-// what is due is looked at again, and put back at its next time.
-type deadlines []deadline
-
-type deadline struct {
-	at   time.Time
-	live *live
-}
-
-func (d deadlines) Len() int           { return len(d) }
-func (d deadlines) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
-func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-
-// Push implements heap.Interface.
-func (d *deadlines) Push(x any) { *d = append(*d, x.(deadline)) }
-
-// Pop implements heap.Interface.
-func (d *deadlines) Pop() any {
-	last := len(*d) - 1
-	x := (*d)[last]
-	(*d)[last] = deadline{}
-	*d = (*d)[:last]
-	return x
-}
-
-// schedule notes the next time at which a lifetime of l ends, if any runs.
-func (d *deadlines) schedule(l *live) {
-	if l.sa.writer.removed {
-		return
-	}
-	soft, hard := l.deadlines(&l.sa.Params().Limits)
-	switch l.state.Load() {
-	case stateExpired:
-		return
-	case stateDying:
-		soft = time.Time{}
-	}
-	at := soft
-	if at.IsZero() || !hard.IsZero() && hard.Before(at) {
-		at = hard
-	}
-	if !at.IsZero() {
-		heap.Push(d, deadline{at, l})
-	}
-}
-
-// due takes out one live state whose time has come, nil if there is none.
-func (d *deadlines) due(now time.Time) *live {
-	for len(*d) > 0 && !now.Before((*d)[0].at) {
-		l := heap.Pop(d).(deadline).live
-		if s := l.sa; !s.writer.removed && l.state.Load() != stateExpired {
-			return l
-		}
-	}
-	return nil
 }

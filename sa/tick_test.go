@@ -233,3 +233,29 @@ func TestTombsAreBounded(t *testing.T) {
 	apply(t, db, func(tx *sa.Tx) { tx.FlushStates() })
 	require.Nil(t, inbound(db, state(hostA, hostB, 0x1000+n-1, 1)))
 }
+
+// TestLifetimesAfterUpdate shortens and lengthens lifetimes of a running SA.
+func TestLifetimesAfterUpdate(t *testing.T) {
+	c := newClock()
+	db := c.db(sa.Options{})
+	p := state(hostA, hostB, 0x1000, 1)
+	p.Limits.SoftAdd, p.Limits.HardAdd = 3*time.Second, 5*time.Second
+	addState(t, db, p)
+	update := func(change func(*sa.Params)) {
+		q := *p
+		change(&q)
+		apply(t, db, func(tx *sa.Tx) { require.NoError(t, tx.UpdateState(&q)) })
+		p = &q
+	}
+	update(func(p *sa.Params) { p.Limits.SoftAdd, p.Limits.HardAdd = 30*time.Second, 50*time.Second })
+	require.Empty(t, c.advance(db, 10))
+	update(func(p *sa.Params) { p.Limits.SoftAdd = 12 * time.Second })
+	update(func(p *sa.Params) { p.ReqID = 2 }) // another object, the same life
+	require.Equal(t, []string{"12 soft limit"}, c.advance(db, 4))
+	update(func(p *sa.Params) { p.Limits.HardAdd = 15 * time.Second })
+	require.Equal(t, []string{"15 hard limit"}, c.advance(db, 4))
+
+	addState(t, db, state(hostA, hostB, 0x1000, 1))
+	apply(t, db, func(tx *sa.Tx) { tx.FlushStates() })
+	require.Empty(t, c.advance(db, 60))
+}

@@ -16,17 +16,12 @@ type Tx struct {
 	undo     []func()
 	added    []*SA
 	removed  []*SA
-	limits   []limitsChange
-	policies []*PolicyState // added or removed
+	limits   map[*SA]*Params // new settings of SAs that stay
+	policies []*PolicyState  // added or removed
 	defaults bool
-	warnings []string
+	warnings warnings
 	change   *Change
 	dirs     []dirChange
-}
-
-type limitsChange struct {
-	sa     *SA
-	params *Params
 }
 
 type dirChange struct {
@@ -52,19 +47,16 @@ type Change struct {
 func (db *DB) Begin() *Tx {
 	db.mu.Lock()
 	db.settle()
-	return &Tx{db: db}
+	return &Tx{db: db, limits: map[*SA]*Params{}}
 }
 
 func (tx *Tx) onRollback(f func()) { tx.undo = append(tx.undo, f) }
 
-func (tx *Tx) warn(format string, args ...any) {
-	tx.warnings = append(tx.warnings, fmt.Sprintf(format, args...))
-}
-
 // Warnings are lines for the operator about what the Tx has done so far:
 // reserved SPIs, SAs that share a key, policies that catch neighbour discovery.
-// Prepare adds those about directions.
-func (tx *Tx) Warnings() []string { return tx.warnings }
+// Prepare adds those about directions. Of each kind there are a few, and then a
+// line that says how many more.
+func (tx *Tx) Warnings() []string { return tx.warnings.lines() }
 
 // Rollback leaves everything as it was. After Commit it does nothing, so it can
 // be deferred.

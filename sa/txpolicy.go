@@ -82,10 +82,10 @@ func (tx *Tx) warnPolicy(p *PolicyState) {
 	switch {
 	case p.match.v6 && p.match.hasPorts():
 	case p.match.v6:
-		tx.warn("policy dir %v src %v dst %v protects neighbour discovery, MLD and DHCPv6 too: the hosts' links may not come up; bypass lines are in docs/xfrm.md",
+		tx.warnings.add(warnPolicy, "policy dir %v src %v dst %v protects neighbour discovery, MLD and DHCPv6 too: the hosts' links may not come up; bypass lines are in docs/xfrm.md",
 			p.policy.Dir, s.Src, s.Dst)
 	case s.Src.Bits() == 0 || s.Dst.Bits() == 0:
-		tx.warn("policy dir %v src %v dst %v protects DHCP too: the hosts may get no address; bypass lines are in docs/xfrm.md",
+		tx.warnings.add(warnPolicy, "policy dir %v src %v dst %v protects DHCP too: the hosts may get no address; bypass lines are in docs/xfrm.md",
 			p.policy.Dir, s.Src, s.Dst)
 	}
 }

@@ -135,10 +135,10 @@ func (l *live) setLimits(m *Limits) {
 
 func (tx *Tx) warnState(s *SA) {
 	if s.spi < 256 {
-		tx.warn("SA %v: SPIs from 1 to 255 are reserved (RFC 4303, 2.1)", s)
+		tx.warnings.add(warnSPI, "SA %v: SPIs from 1 to 255 are reserved (RFC 4303, 2.1)", s)
 	}
 	if o := tx.db.byKey.head(s.writer.print); o != nil {
-		tx.warn("SA %v and SA %v share a key: RFC 4106 asks for one key per SA", s, o)
+		tx.warnings.add(warnKey, "SA %v and SA %v share a key: RFC 4106 asks for one key per SA", s, o)
 	}
 }
 
@@ -186,9 +186,8 @@ func (tx *Tx) updateState(p *Params) error {
 		if was.Limits != p.Limits {
 			c := *was
 			c.Limits = p.Limits
-			tx.limits = append(tx.limits, limitsChange{old, &c})
-			n := len(tx.limits)
-			tx.onRollback(func() { tx.limits = tx.limits[:n-1] })
+			tx.limits[old] = &c
+			tx.onRollback(func() { delete(tx.limits, old) })
 		}
 		return nil
 	}
@@ -214,10 +213,8 @@ func (tx *Tx) updateState(p *Params) error {
 
 // paramsOf returns the settings of s as the Tx has them.
 func (tx *Tx) paramsOf(s *SA) *Params {
-	for i := len(tx.limits) - 1; i >= 0; i-- {
-		if tx.limits[i].sa == s {
-			return tx.limits[i].params
-		}
+	if p := tx.limits[s]; p != nil {
+		return p
 	}
 	return s.Params()
 }

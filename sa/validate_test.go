@@ -136,3 +136,17 @@ func TestPolicyWarnings(t *testing.T) {
 		tx.Rollback()
 	}
 }
+
+func TestWarningsAreFew(t *testing.T) {
+	tx := sa.NewDB(sa.Options{}).Begin()
+	defer tx.Rollback()
+	for i := range uint32(30) {
+		p := state(hostA, hostB, 1+i, 1)
+		p.Key = key(20, 1)
+		require.NoError(t, tx.AddState(p))
+	}
+	all := tx.Warnings()
+	require.Len(t, all, 22)
+	require.Contains(t, all, "20 more SAs have reserved SPIs")
+	require.Contains(t, all, "19 more SAs share a key")
+}
