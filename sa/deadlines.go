@@ -13,7 +13,7 @@ type deadlines []*live
 func (d deadlines) Len() int { return len(d) }
 
 // Less implements heap.Interface.
-func (d deadlines) Less(i, j int) bool { return d[i].due.Before(d[j].due) }
+func (d deadlines) Less(i, j int) bool { return d[i].due < d[j].due }
 
 // Swap implements heap.Interface.
 func (d deadlines) Swap(i, j int) {
@@ -52,10 +52,10 @@ func (d *deadlines) schedule(l *live) {
 	case at.IsZero() || l.state.Load() == stateExpired:
 		d.drop(l)
 	case l.dueAt > 0:
-		l.due = at
+		l.due = at.UnixNano()
 		heap.Fix(d, l.dueAt-1)
 	default:
-		l.due = at
+		l.due = at.UnixNano()
 		heap.Push(d, l)
 	}
 }
@@ -69,7 +69,7 @@ func (d *deadlines) drop(l *live) {
 
 // next takes out one live state whose time has come, nil if there is none.
 func (d *deadlines) next(now time.Time) *live {
-	if len(*d) == 0 || now.Before((*d)[0].due) {
+	if len(*d) == 0 || now.UnixNano() < (*d)[0].due {
 		return nil
 	}
 	return heap.Pop(d).(*live)

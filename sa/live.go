@@ -23,24 +23,26 @@ const (
 // second is the resolution of live.lastUse in nanoseconds.
 const second = int64(time.Second)
 
-// live is what the packet path changes in an SA, and the limits on that.
+// live is what the packet path changes in an SA, and the limits on that. What
+// it reads comes first, then what belongs to the DB, and in a cache line of its
+// own what changes with every packet (layout_test.go).
 type live struct {
 	state   atomic.Uint32
 	raised  atomic.Uint32 // event bits not yet seen by the DB
 	limits  atomic.Pointer[Limits]
 	window  atomic.Pointer[window]
-	maxOut  uint64 // last sequence number that may be sent
-	warnOut uint64 // from here on the space runs low
-	added   time.Time
-	useTime atomic.Bool                   // a lifetime counts from the first use
-	sa      *SA                           // the DB's: whose live state this is
-	due     time.Time                     // the DB's: when the next lifetime ends
-	dueAt   int                           // 1 + place among the DB's deadlines; 0: none
-	status  atomic.Pointer[atomic.Uint32] // sa's status word
-	events  *eventStack
-	next    *live // link of events
+	maxOut  uint64      // last sequence number that may be sent
+	warnOut uint64      // from here on the space runs low
+	useTime atomic.Bool // a lifetime counts from the first use
 
-	_ [64]byte // what changes with every packet keeps away from the above
+	status atomic.Pointer[atomic.Uint32] // sa's status word
+	events *eventStack
+	next   *live // link of events
+	sa     *SA   // whose live state this is
+	added  time.Time
+	due    int64 // when the next lifetime ends, Unix nanoseconds
+	dueAt  int   // 1 + place among the DB's deadlines; 0: none
+	_      [8]byte
 
 	sequence atomic.Uint64 // last sent; above maxOut once exhausted or closed
 	packets  atomic.Uint64
@@ -48,8 +50,7 @@ type live struct {
 	top      atomic.Uint64 // highest accepted
 	firstUse atomic.Int64
 	lastUse  atomic.Int64
-
-	_ [16]byte
+	_        [16]byte
 }
 
 func newLive(esn bool, now time.Time) *live {

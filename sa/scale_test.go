@@ -68,7 +68,7 @@ func TestManyStates(t *testing.T) {
 // TestManyStatesOfOnePair adds and removes thousands of SAs between two hosts,
 // which all share one list: that must not take quadratic time.
 func TestManyStatesOfOnePair(t *testing.T) {
-	const n = 30000
+	const n = 10000
 	db := sa.NewDB(sa.Options{})
 	start := time.Now()
 	apply(t, db, func(tx *sa.Tx) {
@@ -95,7 +95,7 @@ func TestManyStatesOfOnePair(t *testing.T) {
 // does, and removes them.
 func TestManyPolicies(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	ps := policyMixes[0].policies(r, 3000)
+	ps := policyMixes[0].policies(r, 1500)
 	db := sa.NewDB(sa.Options{})
 	start := time.Now()
 	for _, p := range ps {
