@@ -17,7 +17,7 @@ const (
 // of its IVs stay those of its constant (see IVMask).
 const (
 	maxSequence    = 1<<32 - 1
-	maxSequenceESN = 1 << 48
+	maxSequenceESN = 1<<48 - 1
 )
 
 // second is the resolution of live.lastUse in nanoseconds.

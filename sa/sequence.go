@@ -9,7 +9,7 @@ import "runtime"
 //
 // admitted is below n when the sequence space ends (Exhausted), or a hard limit
 // was reached or the SA was removed (StateExpired). Sequence numbers never wrap:
-// the last is 2^32-1, with ESN 2^48. A run that fits in part is admitted in
+// the last is 2^32-1, with ESN 2^48-1. A run that fits in part is admitted in
 // part; its octets are then not counted, because only the caller knows which:
 // it calls AddBytes. Limits are exact where n is 1 (see Limited); a longer run
 // is admitted or refused as a whole.

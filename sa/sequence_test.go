@@ -26,7 +26,7 @@ func TestSequenceEnds(t *testing.T) {
 		name string
 		esn  bool
 		last uint64
-	}{{"32 bits", false, 1<<32 - 1}, {"ESN", true, 1 << 48}}
+	}{{"32 bits", false, 1<<32 - 1}, {"ESN", true, 1<<48 - 1}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sender(tt.esn, tt.last-10, Unlimited())
