@@ -27,7 +27,7 @@ proof test --suite bookworm -- make test
 # With Debian's own Go, which has to fetch the version that go.mod names.
 proof backports-go --suite bookworm --go debian -- make build
 # Debian 13 has DPDK 24.11.
-proof trixie --suite trixie -- 'make build && . scripts/env.sh && go test -count=1 ./pmd/... ./ipsec/...'
+proof trixie --suite trixie -- 'make demo && . scripts/env.sh && go test -count=1 ./pmd/... ./ipsec/... ./cmd/...'
 proof trixie-go --suite trixie --go debian -- make build
 # An ordinary user is told the one command for root, and can run the demo afterwards.
 proof user --suite bookworm -- 'useradd --create-home eve && cp -r . /home/eve/espgw && chown -R eve: /home/eve/espgw &&
