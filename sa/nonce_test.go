@@ -113,7 +113,7 @@ func TestAddAgainAttack(t *testing.T) {
 	p := state(hostA, hostB, 0x1000, 1)
 	p.Dir = sa.DirOut
 	addState(t, db, p)
-	const perSender = 100000
+	const perSender = 30000
 	var progress atomic.Uint32
 	var wg sync.WaitGroup
 	sent := make([][]uint64, 3)

@@ -93,7 +93,7 @@ func TestPathUnderChange(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(9, 9))
-	for i := 0; i < 60 || protected.Load() == 0 || opened.Load() == 0; i++ {
+	for i := 0; i < 40 || protected.Load() == 0 || opened.Load() == 0; i++ {
 		tx := db.Begin()
 		changeAtRandom(tx, r)
 		c, err := tx.Prepare()

@@ -68,7 +68,7 @@ func TestManyStates(t *testing.T) {
 // TestManyStatesOfOnePair adds and removes thousands of SAs between two hosts,
 // which all share one list: that must not take quadratic time.
 func TestManyStatesOfOnePair(t *testing.T) {
-	const n = 10000
+	const n = 5000
 	db := sa.NewDB(sa.Options{})
 	start := time.Now()
 	apply(t, db, func(tx *sa.Tx) {

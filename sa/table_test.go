@@ -170,12 +170,12 @@ func TestTableAgainstList(t *testing.T) {
 				}
 				require.NoError(t, tx.Commit())
 				sorted := spd.sorted()
-				for range 800 / (1 + n/200) {
+				for range 400 / (1 + n/400) {
 					compareLookups(t, db.Table(), sorted, randomFlow(r, spd))
 				}
 				changeSome(t, db, &spd, r)
 				sorted = spd.sorted()
-				for range 800 / (1 + n/200) {
+				for range 400 / (1 + n/400) {
 					compareLookups(t, db.Table(), sorted, randomFlow(r, spd))
 				}
 			})
