@@ -6,10 +6,11 @@ usage: bench-table.py RESULTS.jsonl OUT.json ESPGW
 RESULTS.jsonl has one measurement a line; ESPGW is the program, asked for its version. The table goes to stdout, all
 numbers and the machine to OUT.json.
 
-Mpps are packets by CPU time of the lcore, so that a moment in which the kernel gave the CPU to somebody else does not
-count; `CPU` is the share of time that the lcore had: where it is far below 100 % the machine was busy, and caches were
-shared. The ratio is the median of the rounds' own ratios, since a machine's speed may change between rounds. In
-brackets: the middle half of the rounds (quartiles). The JSON has minimum and maximum too.
+Mpps are packets by CPU time of the process, so that a moment in which the kernel gave the CPU to somebody else does not
+count (and what other threads than the lcore take counts against the program). `CPU` is the share of time that it had:
+where it is far below 100 % the machine was busy, and caches were shared. The ratio is the median of the rounds' own
+ratios, since a machine's speed may change between rounds. In brackets: the middle half of the rounds (quartiles). The
+JSON has minimum and maximum too.
 """
 
 import json
@@ -135,7 +136,7 @@ def print_table(about: dict, found: list) -> None:
     print(f"versions: {', '.join(about['espgw'])}; ipsec-mb {about['ipsec-mb']}; OpenSSL {about['openssl']}; Linux {about['kernel']}")
     rounds = max((row["rounds"] for row in found), default=0)
     print("AES-128-GCM, one lcore, net_pcap (infinite_rx) to net_null; the ports' copies are in every number.")
-    print(f"Mpps by CPU time of the lcore, median (quartiles of {rounds} rounds); Gbit/s of the plain frame; * the fastest ipsec-secgw\n")
+    print(f"Mpps by CPU time of the process, median (quartiles of {rounds} rounds); Gbit/s of the plain frame; * the fastest ipsec-secgw\n")
     print(f"{'dir':8}{'octets':>6}  {'program':42}{'Mpps':>20}{'Gbit/s':>8}{'CPU':>6}  {'espgw ÷ it':>18}")
     last = None
     for row in found:
