@@ -29,8 +29,11 @@ def frames(path: str) -> list:
 
 
 def counters(path: str, direction: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        stats = json.load(file)
+    try:
+        with open(path, encoding="utf-8") as file:
+            stats = json.load(file)
+    except FileNotFoundError:
+        return "it left no counters"
     totals, protected = stats["totals"], sum(state["packets"] for state in stats["sas"])
     if totals["received"] == 0:
         return "it received nothing"
