@@ -20,5 +20,6 @@ if [ $status -ne 1 ]; then
     echo "demo-flip: FAILED: the demo ended with status $status, and 1 was due for a frame that was changed"
     exit 1
 fi
-grep FAIL "$log"
+# What it found; its own last line, that it failed, would mislead in the log of a test that passes.
+sed -n 's|^  FAIL  |  noticed: |p' "$log"
 echo 'demo-flip: passed: the demo noticed the flipped bit'
