@@ -15,7 +15,7 @@ type layer struct {
 // layers is who may import whom. Arrows point one way:
 // cmd → ipsec → {esp, packet, sa, pmd}, and sa and pmd do not know each other.
 var layers = []layer{
-	{folder: "sa", may: []string{"github.com/gaissmai/bart"}},
+	{folder: "sa"},
 	{folder: "sa/xfrm", may: []string{"sa"}},
 	{folder: "ipsec/packet", may: []string{"sa"}},
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
