@@ -55,9 +55,6 @@ func openSession(state *sa.SA) (*session, error) {
 		s.transform.Encap = true
 		s.transform.EncapSrc, s.transform.EncapDst = p.Encap.SrcPort, p.Encap.DstPort
 	}
-	if p.Offload != nil {
-		s.reason = fmt.Sprintf("offload to %s asked for, but this version has no inline engine", p.Offload.Dev)
-	}
 	var err error
 	switch p.Algorithm {
 	case sa.AlgAESGCM:

@@ -96,9 +96,23 @@ func (g *Gateway) openSessions(next *sa.Change) error {
 		if counts := errors[s.ID()]; counts != nil {
 			session.errors = counts
 		}
+		if o := s.Params().Offload; o != nil {
+			session.reason = g.whyNotInline(o.Dev)
+		}
 		g.sessions[s.Slot()].Store(session)
 	}
 	return nil
+}
+
+// whyNotInline says why an SA that asks for offload to a device is served in
+// software.
+func (g *Gateway) whyNotInline(dev string) string {
+	for _, p := range g.ports {
+		if p.side == Unprotected && p.Name == dev {
+			return fmt.Sprintf("offload to %s asked for, but this version has no inline engine", dev)
+		}
+	}
+	return fmt.Sprintf("offload to %s asked for, but no unprotected port has that name", dev)
 }
 
 // countEncaps keeps the set of UDP ports that carry ESP; it reports whether the
