@@ -39,6 +39,9 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 		g.sessions[s.Slot()].Store(nil)
 	}
 	g.config.DB.Release(next.Removed)
+	for _, w := range next.Warnings {
+		g.log.Warn(w)
+	}
 	g.sayFallbacks(next.Added)
 	return nil
 }

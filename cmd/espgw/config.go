@@ -11,10 +11,7 @@ import (
 
 // configFile is what a file of ip xfrm commands comes to: the SAs, policies and
 // defaults that stand at its end.
-type configFile struct {
-	config   *sa.Config
-	warnings []string
-}
+type configFile struct{ config *sa.Config }
 
 // readConfig reads --xfrm and runs it on a DB of its own, so that every error
 // in it is found before anything is touched.
@@ -47,7 +44,7 @@ func readConfig(o *options) (*configFile, error) {
 	if _, err := tx.Prepare(); err != nil {
 		return nil, usagef("%s: %w", o.xfrm, err)
 	}
-	return &configFile{config: tx.Config(), warnings: tx.Warnings()}, nil
+	return &configFile{config: tx.Config()}, nil
 }
 
 // load puts the configuration of the start into the running tables.
@@ -76,14 +73,5 @@ func (s *server) reload() error {
 }
 
 func (s *server) reconcile(old, next *configFile) error {
-	var warnings []string
-	err := s.gateway.Update(func(tx *sa.Tx) error {
-		if err := tx.Reconcile(old.config, next.config); err != nil {
-			return err
-		}
-		warnings = tx.Warnings()
-		return nil
-	})
-	s.warn(warnings)
-	return err
+	return s.gateway.Update(func(tx *sa.Tx) error { return tx.Reconcile(old.config, next.config) })
 }

@@ -151,16 +151,7 @@ func (s *server) execute(line string, out *bytes.Buffer) error {
 	if !command.Mutates() {
 		return s.gateway.View(func(tx *sa.Tx) error { return command.Execute(tx, out) })
 	}
-	var warnings []string
-	err = s.gateway.Update(func(tx *sa.Tx) error {
-		if err := command.Execute(tx, out); err != nil {
-			return err
-		}
-		warnings = tx.Warnings()
-		return nil
-	})
-	s.warn(warnings)
-	return err
+	return s.gateway.Update(func(tx *sa.Tx) error { return command.Execute(tx, out) })
 }
 
 // stateErrors are the counters of `-s state list`.

@@ -424,3 +424,23 @@ func TestRunForAndStatsPeriod(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(p.stdout.String()), "\n")
 	require.True(t, json.Valid([]byte(lines[len(lines)-1])))
 }
+
+// What a configuration probably did not mean is said when it is loaded, also what
+// only shows when SAs and policies are seen together.
+func TestWarnings(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, dir, "a.xfrm", `
+ip xfrm policy add dir out src 10.0.0.0/24 dst 10.0.0.0/24 tmpl proto esp mode transport reqid 1
+ip xfrm policy add dir in src 10.0.0.0/24 dst 10.0.0.0/24 tmpl proto esp mode transport reqid 1
+ip xfrm policy add dir out src 2001:db8::/64 dst 2001:db8::/64 tmpl proto esp mode transport reqid 2
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0x1001 mode transport reqid 1 aead 'rfc4106(gcm(aes))' `+testKey+` 128
+ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 7 mode transport reqid 1 aead 'rfc4106(gcm(aes))' `+testKey+` 128 offload dev eth4 dir in
+`)
+	p := startEspgw(t, dir, "--xfrm", file, "--run-for", "50ms")
+	require.Zero(t, p.wait())
+	for _, want := range []string{
+		"write `dir in` or `dir out`", "neighbour discovery", "reserved", "share", "served in software",
+	} {
+		require.Contains(t, p.stderr.String(), want)
+	}
+}

@@ -101,9 +101,3 @@ func (s *server) finish() error {
 	}
 	return nil
 }
-
-func (s *server) warn(warnings []string) {
-	for _, w := range warnings {
-		s.log.Warn(w)
-	}
-}
