@@ -227,7 +227,7 @@ func (w *worker) admitInner(l *lane, p *packetState, s *session, nextHeader uint
 	if s.transform.Encap {
 		packet.MendChecksum(frame, m)
 	}
-	d := w.gen.table.InboundESP(&m.Flow, s.sa)
+	d := w.gen.table.InboundESPMemo(&m.Flow, s.sa, &w.memo)
 	w.match(d.Policy)
 	switch d.Verdict {
 	case sa.Pass:

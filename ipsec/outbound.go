@@ -67,7 +67,7 @@ func (w *worker) classifyOutbound(l *lane, p *packetState) {
 		return
 	}
 	p.length = int(m.End) - int(m.L3)
-	d := w.gen.table.Outbound(&m.Flow)
+	d := w.gen.table.OutboundMemo(&m.Flow, &w.memo)
 	w.match(d.Policy)
 	switch d.Verdict {
 	case sa.Pass:

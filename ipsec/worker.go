@@ -74,6 +74,7 @@ type worker struct {
 	policy  *sa.PolicyState // run of packets of one policy
 	matched uint64
 	opened  openedRun
+	memo    sa.Memo // of the current burst
 }
 
 // run is the worker's life, on its own pinned thread.
@@ -201,6 +202,7 @@ func (w *worker) flushPolicy() {
 func (w *worker) begin(burst []*pmd.Mbuf) []packetState {
 	w.packets = w.packets[:len(burst)]
 	w.jobs = w.jobs[:0]
+	w.memo.Reset()
 	for i, m := range burst {
 		p := &w.packets[i]
 		p.mbuf, p.sess, p.reason, p.fate = m, nil, ReasonNone, fateDrop

@@ -5,7 +5,7 @@ package sa
 func (t *Table) outboundFragment(f *Flow) Decision {
 	return t.out.fragment(f, t.blockOut, func(p *policyEntry) bool {
 		if p.rule == ruleUse {
-			sa, _ := t.resolve(f, p)
+			sa, _, _ := t.resolve(f, p)
 			return sa != nil
 		}
 		return p.rule == ruleRequire

@@ -34,30 +34,37 @@ func (t *Table) Inbound(dst Addr, v6 bool, spi uint32) *SA {
 // Outbound decides about a packet that leaves by the unprotected side:
 // Pass, Protect, Block, NoState, Expired or Fragmented.
 func (t *Table) Outbound(f *Flow) Decision {
+	d, _ := t.outbound(f)
+	return d
+}
+
+// outbound also says whether any packet between the same addresses would find
+// the same SA, if it found the same policy.
+func (t *Table) outbound(f *Flow) (d Decision, wide bool) {
 	if f.Frag != FragNone {
-		return t.outboundFragment(f)
+		return t.outboundFragment(f), false
 	}
 	p := t.out.of(f).first(f)
 	if p == nil {
-		return byDefault(t.blockOut)
+		return byDefault(t.blockOut), true
 	}
 	switch p.rule {
 	case ruleBlock:
-		return Decision{Verdict: Block, Policy: p.state}
+		return Decision{Verdict: Block, Policy: p.state}, true
 	case rulePass:
-		return Decision{Verdict: Pass, Policy: p.state}
+		return Decision{Verdict: Pass, Policy: p.state}, true
 	}
-	sa, expired := t.resolve(f, p)
+	sa, expired, alone := t.resolve(f, p)
 	switch {
 	case sa != nil:
-		return Decision{Verdict: Protect, SA: sa, Policy: p.state}
+		return Decision{Verdict: Protect, SA: sa, Policy: p.state}, alone && sa.byAddrs()
 	case p.rule == ruleUse:
-		return Decision{Verdict: Pass, Policy: p.state}
+		return Decision{Verdict: Pass, Policy: p.state}, false
 	case expired != nil:
-		return Decision{Verdict: Expired, SA: expired, Policy: p.state}
+		return Decision{Verdict: Expired, SA: expired, Policy: p.state}, false
 	}
 	p.state.wantSA(f)
-	return Decision{Verdict: NoState, Policy: p.state}
+	return Decision{Verdict: NoState, Policy: p.state}, false
 }
 
 func byDefault(block bool) Decision {
@@ -70,23 +77,25 @@ func byDefault(block bool) Decision {
 // resolve finds the SA that sends f under a transport-mode template, as the
 // kernel's xfrm_state_find: between the packet's own addresses, reqid equal,
 // the newest usable one, a dying one only if there is no other. If there is
-// none, expired is one that would have fitted.
-func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA) {
+// none, expired is one that would have fitted. alone says that it is the only SA
+// of these addresses and reqid.
+func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA, alone bool) {
 	v := t.pairs.find(f, p.reqID)
 	if v == nil {
-		return nil, nil
+		return nil, nil, false
 	}
 	if v.chain != 0 {
-		return t.resolveChain(f, p, t.pairs.chains[v.chain])
+		usable, expired = t.resolveChain(f, p, t.pairs.chains[v.chain])
+		return usable, expired, false
 	}
 	status := t.status[v.slot].Load()
 	switch {
 	case !v.sa.sends(status, f, p.spi):
-		return nil, nil
+		return nil, nil, true
 	case status&statusExpired != 0:
-		return nil, v.sa
+		return nil, v.sa, true
 	}
-	return v.sa, nil
+	return v.sa, nil, true
 }
 
 func (t *Table) resolveChain(f *Flow, p *policyEntry, chain []*SA) (usable, expired *SA) {
