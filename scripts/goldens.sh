@@ -16,7 +16,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 goldens=$here/../sa/xfrm/testdata/goldens
 work=${GOLDENS_DIR:-/tmp/espgw-goldens-$(id -u)}
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# The mirror that this machine's own apt uses, unless another is named.
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$')}
 
 die() { echo "goldens: $*" >&2; exit 1; }
 

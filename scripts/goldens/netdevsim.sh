@@ -7,7 +7,8 @@
 #   netdevsim.sh RELEASE KERNEL-VERSION OUTPUT.ko
 set -euo pipefail
 release=$1 version=$2 output=$3
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# The mirror that this machine's own apt uses, unless another is named.
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$')}
 command -v debootstrap >/dev/null || { echo "netdevsim: debootstrap is missing" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || { echo "netdevsim: needs root" >&2; exit 1; }
 chroot=$(mktemp -d)
