@@ -17,7 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 goldens=$here/../sa/xfrm/testdata/goldens
 work=${GOLDENS_DIR:-/tmp/espgw-goldens-$(id -u)}
 # The mirror that this machine's own apt uses, unless another is named.
-mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$')}
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | awk '/\/debian\/*$/ && !n++')}
 
 die() { echo "goldens: $*" >&2; exit 1; }
 

@@ -8,7 +8,7 @@
 set -euo pipefail
 release=$1 version=$2 output=$3
 # The mirror that this machine's own apt uses, unless another is named.
-mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$')}
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | awk '/\/debian\/*$/ && !n++')}
 command -v debootstrap >/dev/null || { echo "netdevsim: debootstrap is missing" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || { echo "netdevsim: needs root" >&2; exit 1; }
 chroot=$(mktemp -d)
