@@ -39,20 +39,10 @@ func (w *worker) inbound(l *lane, burst []*pmd.Mbuf) {
 
 // classifyInbound decides what one packet is; ESP for an SA becomes a job.
 func (w *worker) classifyInbound(l *lane, p *packetState) {
-	if p.mbuf.Segments() > 1 {
-		p.reason = InTooBig
-		return
-	}
+	frame, ip := w.parse(l, p, &inboundReasons)
 	m := &p.meta
-	frame := p.mbuf.Buffer()[p.start:p.end]
-	packet.Parse(frame, m)
 	switch {
-	case m.Fault == packet.Malformed:
-		p.reason = InMalformed
-	case m.Fault == packet.Unparsed:
-		p.reason = InUnparsed
-	case m.Kind == packet.Other:
-		p.fate, p.reason = w.passNonIP(l, p, InUnparsed, InTooBig)
+	case !ip:
 	case m.Flow.Proto == sa.ProtoESP:
 		w.classifyESP(l, p, false)
 	case m.Flow.Proto == packet.ProtoUDP && w.gen.encapPorts.has(m.Flow.DstPort) && m.Flow.Frag == sa.FragNone:
@@ -227,36 +217,26 @@ func (w *worker) admitInner(l *lane, p *packetState, s *session, nextHeader uint
 	if s.transform.Encap {
 		packet.MendChecksum(frame, m)
 	}
-	d := w.gen.table.InboundESPMemo(&m.Flow, s.sa, &w.memo)
-	w.match(d.Policy)
-	switch d.Verdict {
-	case sa.Pass:
-		if int(m.End)-int(m.L3) > l.tx.mtu {
-			p.reason = InTooBig
-			return
-		}
-		p.fate = fateCrypt
-	case sa.StateMismatch:
-		p.reason = InStateMismatch
-	case sa.Block:
-		p.reason = InPolicyBlock
-	default:
-		p.reason = InPolicyMismatch
-	}
+	w.admit(l, p, w.gen.table.InboundESPMemo(&m.Flow, s.sa, &w.memo), fateCrypt)
 }
 
 // clear puts a packet that is no ESP of ours to the inbound policies.
 func (w *worker) clear(l *lane, p *packetState) {
-	m := &p.meta
-	d := w.gen.table.InboundClear(&m.Flow)
+	w.admit(l, p, w.gen.table.InboundClear(&p.meta.Flow), fatePass)
+}
+
+// admit carries out what the inbound policies decided.
+func (w *worker) admit(l *lane, p *packetState, d sa.Decision, passed fate) {
 	w.match(d.Policy)
 	switch d.Verdict {
 	case sa.Pass:
-		if int(m.End)-int(m.L3) > l.tx.mtu {
+		if p.meta.IPLen() > l.tx.mtu {
 			p.reason = InTooBig
 			return
 		}
-		p.fate = fatePass
+		p.fate = passed
+	case sa.StateMismatch:
+		p.reason = InStateMismatch
 	case sa.Block:
 		p.reason = InPolicyBlock
 	case sa.Fragmented:

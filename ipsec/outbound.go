@@ -44,29 +44,16 @@ func (w *worker) outbound(l *lane, burst []*pmd.Mbuf) {
 // classifyOutbound decides what becomes of one packet; a protected one has its
 // session set.
 func (w *worker) classifyOutbound(l *lane, p *packetState) {
-	if p.mbuf.Segments() > 1 {
-		p.reason = OutTooBig
+	frame, ip := w.parse(l, p, &outboundReasons)
+	if !ip {
 		return
 	}
 	m := &p.meta
-	frame := p.mbuf.Buffer()[p.start:p.end]
-	packet.Parse(frame, m)
-	switch {
-	case m.Fault == packet.Malformed:
-		p.reason = OutMalformed
-		return
-	case m.Fault == packet.Unparsed:
-		p.reason = OutUnparsed
-		return
-	case m.Kind == packet.Other:
-		p.fate, p.reason = w.passNonIP(l, p, OutUnparsed, OutTooBig)
-		return
-	}
 	if l.rx.kernelBacked && m.Flow.Frag == sa.FragNone && !packet.FinishChecksum(frame, m) {
 		p.reason = OutUnfinishedChecksum
 		return
 	}
-	p.length = int(m.End) - int(m.L3)
+	p.length = m.IPLen()
 	d := w.gen.table.OutboundMemo(&m.Flow, &w.memo)
 	w.match(d.Policy)
 	switch d.Verdict {
@@ -93,17 +80,6 @@ func (w *worker) classifyOutbound(l *lane, p *packetState) {
 	default:
 		p.reason = OutNoState
 	}
-}
-
-// passNonIP lets a non-IP frame through if its type is listed and it fits.
-func (w *worker) passNonIP(l *lane, p *packetState, unparsed, tooBig Reason) (fate, Reason) {
-	if !w.gateway.config.Pass.passes(&p.meta) {
-		return fateDrop, unparsed
-	}
-	if p.end-p.start-int(p.meta.L3) > l.tx.mtu {
-		return fateDrop, tooBig
-	}
-	return fatePass, ReasonNone
 }
 
 // runEnd returns the end of the run that starts at i: neighbours of one SA.
