@@ -31,6 +31,7 @@ func (tx *Tx) Prepare() (*Change, error) {
 	}
 	tx.prepareStates(t, c)
 	tx.preparePolicies(t)
+	tx.warnLinks(t)
 	if err := tx.prepareDirs(t, c); err != nil {
 		return nil, err
 	}

@@ -53,8 +53,9 @@ func (db *DB) Begin() *Tx {
 func (tx *Tx) onRollback(f func()) { tx.undo = append(tx.undo, f) }
 
 // Warnings are lines for the operator about what the Tx has done so far:
-// reserved SPIs, SAs that share a key, policies that catch neighbour discovery.
-// Prepare adds those about directions. Of each kind there are a few, and then a
+// reserved SPIs and SAs that share a key. Prepare adds those that only show when
+// all is seen together: about directions, and about policies that catch
+// neighbour discovery or DHCP. Of each kind there are a few, and then a
 // line that says how many more.
 func (tx *Tx) Warnings() []string { return tx.warnings.lines() }
 

@@ -62,7 +62,6 @@ func (tx *Tx) putPolicy(p *Policy, replace bool) error {
 	db.policies.link(ps)
 	tx.policies = append(tx.policies, ps)
 	tx.onRollback(func() { db.policies.unlink(ps) })
-	tx.warnPolicy(ps)
 	return nil
 }
 
@@ -71,23 +70,6 @@ func (tx *Tx) removePolicy(p *PolicyState) {
 	db.policies.unlink(p)
 	tx.policies = append(tx.policies, p)
 	tx.onRollback(func() { db.policies.link(p) })
-}
-
-// warnPolicy names a policy that also catches what links need to come up.
-func (tx *Tx) warnPolicy(p *PolicyState) {
-	if !p.protects() || p.match.proto != 0 && !(p.match.v6 && p.match.proto == 58) {
-		return
-	}
-	s := &p.policy.Sel
-	switch {
-	case p.match.v6 && p.match.hasPorts():
-	case p.match.v6:
-		tx.warnings.add(warnPolicy, "policy dir %v src %v dst %v protects neighbour discovery, MLD and DHCPv6 too: the hosts' links may not come up; bypass lines are in docs/xfrm.md",
-			p.policy.Dir, s.Src, s.Dst)
-	case s.Src.Bits() == 0 || s.Dst.Bits() == 0:
-		tx.warnings.add(warnPolicy, "policy dir %v src %v dst %v protects DHCP too: the hosts may get no address; bypass lines are in docs/xfrm.md",
-			p.policy.Dir, s.Src, s.Dst)
-	}
 }
 
 // GetPolicy returns the policy of that direction and selector, nil if there is

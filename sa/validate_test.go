@@ -127,12 +127,34 @@ func TestPolicyWarnings(t *testing.T) {
 		tt.change(p)
 		tx := sa.NewDB(sa.Options{}).Begin()
 		require.NoError(t, tx.AddPolicy(p))
+		_, err := tx.Prepare()
+		require.NoError(t, err)
 		all := strings.Join(tx.Warnings(), "\n")
 		if tt.warning == "" {
 			require.Empty(t, all, tt.name)
 		} else {
 			require.Contains(t, all, tt.warning, tt.name)
 		}
+		tx.Rollback()
+	}
+}
+
+// TestBypassedPolicyWarnings: where another policy in front lets neighbour
+// discovery through there is nothing to warn of, whichever was added first.
+func TestBypassedPolicyWarnings(t *testing.T) {
+	protecting := policy(sa.DirOut, "::/0", "::/0", 1)
+	protecting.Priority = 10
+	bypass := policy(sa.DirOut, "::/0", "::/0", 1)
+	bypass.Templates, bypass.Priority = nil, 1
+	bypass.Sel.Proto, bypass.Sel.SrcPort, bypass.Sel.SrcMask = 58, 135, 0xffff
+	for _, order := range [][]*sa.Policy{{protecting, bypass}, {bypass, protecting}} {
+		tx := sa.NewDB(sa.Options{}).Begin()
+		for _, p := range order {
+			require.NoError(t, tx.AddPolicy(p))
+		}
+		_, err := tx.Prepare()
+		require.NoError(t, err)
+		require.Empty(t, tx.Warnings())
 		tx.Rollback()
 	}
 }
