@@ -134,6 +134,10 @@ func (g *Gateway) workerOf(lcore int) *worker {
 // Start starts a worker on each lcore of the plan.
 func (g *Gateway) Start() error {
 	g.started = time.Now()
+	// They may have come up since New, and nothing is sent to a link that is down.
+	for _, p := range g.ports {
+		p.refreshLink()
+	}
 	for _, w := range g.workers {
 		thread, err := g.config.EAL.Launch(w.lcore, w.run)
 		if err != nil {

@@ -42,9 +42,16 @@ type process struct {
 // in.pcap and writes lan-out.pcap, wan reads nothing and writes wan-out.pcap.
 func startEspgw(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, dir: dir}
 	empty := filepath.Join(dir, "empty.pcap")
 	writePcap(t, empty)
+	wan := fmt.Sprintf("net_pcap1,rx_pcap=%s,tx_pcap=%s", empty, filepath.Join(dir, "wan-out.pcap"))
+	return startWithWAN(t, dir, wan, append([]string{"--mtu", "eth4=1600"}, args...)...)
+}
+
+// startWithWAN is startEspgw with another device for the unprotected port.
+func startWithWAN(t *testing.T, dir, wan string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, dir: dir}
 	in := filepath.Join(dir, "in.pcap")
 	if _, err := os.Stat(in); err != nil {
 		writePcap(t, in)
@@ -52,9 +59,8 @@ func startEspgw(t *testing.T, dir string, args ...string) *process {
 	all := []string{
 		"--no-huge", "-m", "64", "--no-shconf", "--no-pci", "--no-telemetry",
 		"--file-prefix", fmt.Sprintf("espgwtest%d-%d", os.Getpid(), prefixes.Add(1)), "-l", "0",
-		"--vdev", fmt.Sprintf("net_pcap0,rx_pcap=%s,tx_pcap=%s", in, filepath.Join(dir, "lan-out.pcap")),
-		"--vdev", fmt.Sprintf("net_pcap1,rx_pcap=%s,tx_pcap=%s", empty, filepath.Join(dir, "wan-out.pcap")),
-		"--", "--pair", "lan=0,eth4=1", "--idle-backoff", "100us", "--mtu", "eth4=1600",
+		"--vdev", fmt.Sprintf("net_pcap0,rx_pcap=%s,tx_pcap=%s", in, filepath.Join(dir, "lan-out.pcap")), "--vdev", wan,
+		"--", "--pair", "lan=0,eth4=1", "--idle-backoff", "100us",
 	}
 	p.cmd = exec.Command(os.Args[0], append(all, args...)...)
 	p.cmd.Env = append(os.Environ(), "ESPGW_TEST_IS_ESPGW=1")
@@ -443,4 +449,28 @@ ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 7 mode transport reqid
 	} {
 		require.Contains(t, p.stderr.String(), want)
 	}
+}
+
+// A gateway whose unprotected link comes up only later loses nothing of what
+// waits on the protected side.
+func TestLateLink(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	var frames [][]byte
+	for size := range 300 {
+		frames = append(frames, udpFrame(size))
+	}
+	writePcap(t, filepath.Join(first, "in.pcap"), frames...)
+	sockets, err := os.MkdirTemp("", "espgw") // a short path, as Unix sockets want it
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(sockets) })
+	memif := "net_memif0,socket-abstract=no,socket=" + filepath.Join(sockets, "m") + ",role="
+	stats := filepath.Join(first, "stats.json")
+	a := startWithWAN(t, first, memif+"server", "--idle-exit", "700ms", "--stats-json", stats)
+	require.Eventually(t, func() bool { _, err := os.Stat(filepath.Join(sockets, "m")); return err == nil }, 10*time.Second, 10*time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // the first one has long been waiting
+	b := startWithWAN(t, second, memif+"client", "--idle-exit", "1500ms")
+	require.Zero(t, a.wait())
+	require.Zero(t, b.wait())
+	require.Equal(t, frames, readPcap(t, filepath.Join(second, "lan-out.pcap")))
+	require.Zero(t, readStats(t, stats).Totals.Dropped)
 }
