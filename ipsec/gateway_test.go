@@ -340,12 +340,12 @@ func TestReplaceUnderTraffic(t *testing.T) {
 	require.Empty(t, r.drops())
 }
 
-// A soft limit raises an event only; a hard limit in seconds ends the SA and
-// its key is gone from the session.
+// A hard limit in seconds ends the SA while nothing is sent, and its packets are
+// counted as expired.
 func TestLifetimeSeconds(t *testing.T) {
-	r := newRig(t, simpleOut+stateOut("limit time-hard 1"))
+	r := newRig(t, simpleOut+stateOut("limit time-hard 2"))
 	require.Len(t, r.outbound(plainOut(10)), 1)
-	require.Eventually(t, func() bool { return r.sa(0x1001).State == "expired" }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.sa(0x1001).State == "expired" }, 20*time.Second, 10*time.Millisecond)
 	require.Empty(t, r.outbound(plainOut(10)))
 	require.Equal(t, map[string]uint64{"out_state_expired": 1}, r.drops())
 }
