@@ -54,10 +54,10 @@ func (t *Table) outbound(f *Flow) (d Decision, wide bool) {
 	case rulePass:
 		return Decision{Verdict: Pass, Policy: p.state}, true
 	}
-	sa, expired, alone := t.resolve(f, p)
+	sa, expired, wide := t.resolve(f, p)
 	switch {
 	case sa != nil:
-		return Decision{Verdict: Protect, SA: sa, Policy: p.state}, alone && sa.byAddrs()
+		return Decision{Verdict: Protect, SA: sa, Policy: p.state}, wide
 	case p.rule == ruleUse:
 		return Decision{Verdict: Pass, Policy: p.state}, false
 	case expired != nil:
@@ -77,9 +77,10 @@ func byDefault(block bool) Decision {
 // resolve finds the SA that sends f under a transport-mode template, as the
 // kernel's xfrm_state_find: between the packet's own addresses, reqid equal,
 // the newest usable one, a dying one only if there is no other. If there is
-// none, expired is one that would have fitted. alone says that it is the only SA
-// of these addresses and reqid.
-func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA, alone bool) {
+// none, expired is one that would have fitted. wide says that it is the only SA
+// of these addresses and reqid, and carries all that goes between them; the SA
+// itself, which may be far away in memory, is not looked at for that.
+func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA, wide bool) {
 	v := t.pairs.find(f, p.reqID)
 	if v == nil {
 		return nil, nil, false
@@ -91,11 +92,11 @@ func (t *Table) resolve(f *Flow, p *policyEntry) (usable, expired *SA, alone boo
 	status := t.status[v.slot].Load()
 	switch {
 	case !v.sa.sends(status, f, p.spi):
-		return nil, nil, true
+		return nil, nil, false
 	case status&statusExpired != 0:
-		return nil, v.sa, true
+		return nil, v.sa, false
 	}
-	return v.sa, nil, true
+	return v.sa, nil, status&statusMatch == 0 && uint8(status>>statusProto) == 0
 }
 
 func (t *Table) resolveChain(f *Flow, p *policyEntry, chain []*SA) (usable, expired *SA) {
