@@ -170,10 +170,7 @@ func (g *Gateway) addTables(s *Stats) {
 	defer g.mu.Unlock()
 	tx := g.config.DB.Begin()
 	defer tx.Rollback()
-	for state := range tx.States(nil) {
-		s.SAs = append(s.SAs, g.saStats(state))
-	}
-	for state := range tx.ExpiredStates() {
+	for state := range tx.AllStates() {
 		s.SAs = append(s.SAs, g.saStats(state))
 	}
 	for p := range tx.Policies(nil) {

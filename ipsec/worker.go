@@ -10,7 +10,7 @@ import (
 	"espgw/sa"
 )
 
-// direction of a lane.
+// laneDirection is the way of a lane through its pair.
 type laneDirection uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	inbound                       // unprotected to protected
 )
 
-// verdict of the pipeline on one packet of a burst.
+// fate is what becomes of one packet of a burst.
 type fate uint8
 
 const (
@@ -27,8 +27,9 @@ const (
 	fateCrypt
 )
 
-// packetState is what a worker knows of one packet of the current burst. The
-// mbuf and buf are the packet's until the next Exchange.
+// packetState is what a worker knows of one packet of the current burst. The mbuf
+// is borrowed until the next Exchange; the frame is its buffer's octets from start
+// to end.
 type packetState struct {
 	meta   packet.Meta
 	fate   fate

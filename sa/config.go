@@ -2,7 +2,7 @@ package sa
 
 import (
 	"cmp"
-	"iter"
+	"maps"
 	"slices"
 )
 
@@ -32,13 +32,7 @@ func (c *Config) Wipe() {
 	}
 }
 
-// ExpiredStates goes through the SAs that have reached a hard limit and stay in
-// lookups so that their packets are counted as expired, oldest first.
-func (tx *Tx) ExpiredStates() iter.Seq[*SA] {
-	var expired []*SA
-	for _, s := range tx.db.tombs {
-		expired = append(expired, s)
-	}
-	slices.SortFunc(expired, func(a, b *SA) int { return cmp.Compare(a.order, b.order) })
-	return slices.Values(expired)
+// expired are the SAs that are in lookups only, oldest first.
+func (db *DB) expired() []*SA {
+	return slices.SortedFunc(maps.Values(db.tombs), func(a, b *SA) int { return cmp.Compare(a.order, b.order) })
 }

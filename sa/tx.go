@@ -108,7 +108,8 @@ func (tx *Tx) States(filter StateFilter) iter.Seq[*SA] {
 }
 
 // AllStates goes through the SAs in use, newest first, and then those that have
-// expired and are still in lookups.
+// reached a hard limit and stay in lookups so that their packets are counted as
+// expired, oldest first.
 func (tx *Tx) AllStates() iter.Seq[*SA] {
 	return func(yield func(*SA) bool) {
 		for s := range tx.States(nil) {
@@ -116,7 +117,7 @@ func (tx *Tx) AllStates() iter.Seq[*SA] {
 				return
 			}
 		}
-		for _, s := range tx.db.tombs {
+		for _, s := range tx.db.expired() {
 			if !yield(s) {
 				return
 			}

@@ -163,14 +163,14 @@ func checkOpened(t *testing.T, f *vectorFile, v *vector, r *room, sealed []byte)
 	}
 	require.Equal(t, want, r.ip())
 	if r.meta.Flow.Proto == packet.ProtoUDP || r.meta.Flow.Proto == packet.ProtoTCP {
-		MendChecksum(r.frame(), &r.meta)
+		packet.MendChecksum(r.frame(), &r.meta)
 		require.Equal(t, want, r.ip(), "a right checksum must not be mended")
 	}
 }
 
 // checkMended recomputes the UDP checksum word by word.
 func checkMended(t *testing.T, r *room) {
-	require.True(t, MendChecksum(r.frame(), &r.meta))
+	require.True(t, packet.MendChecksum(r.frame(), &r.meta))
 	ip := r.ip()
 	require.Equal(t, []byte{203, 0, 113, 77}, ip[12:16], "the address that the NAT wrote stays")
 	n := len(ip) - 20

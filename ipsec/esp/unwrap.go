@@ -43,6 +43,3 @@ func padOK(pad []byte) bool {
 	}
 	return diff == 0
 }
-
-// MendChecksum is packet.MendChecksum, for packets of an SA with encapsulation.
-func MendChecksum(frame []byte, m *packet.Meta) bool { return packet.MendChecksum(frame, m) }
