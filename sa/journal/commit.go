@@ -11,10 +11,11 @@ import (
 // A nil or empty batch may be committed for the sake of sync.
 //
 // With an error nothing has changed for readers, and b is as it was, to be committed
-// again. After a failed write or sync the file's end is not known: the next Commit
-// first rewrites the journal, and fails if that does. Until then a kill may leave the
-// failed batch on disk or not: numbers reserved in it must not be used, and are lost
-// at worst. Errors: ErrExists, ErrNoEntry, ErrTooLarge, ErrDamaged, ErrClosed and
+// again. After a failed write or sync it is not known what is on disk: the next Commit
+// first rewrites the journal, and fails if that does. (So does the first one after
+// Open, which does not know how the last process ended.) Until then a kill may leave
+// the failed batch on disk or not: numbers reserved in it must not be used, and are
+// lost at worst. Errors: ErrExists, ErrNoEntry, ErrTooLarge, ErrDamaged, ErrClosed and
 // those of the file system.
 func (j *Journal) Commit(b *Batch, sync bool) error {
 	j.mu.Lock()
@@ -24,11 +25,10 @@ func (j *Journal) Commit(b *Batch, sync bool) error {
 		return ErrClosed
 	case j.damaged != nil:
 		return fmt.Errorf("nothing is written: %w", j.damaged)
-	case j.broken != nil:
+	case j.unknown:
 		if err := j.rewrite(); err != nil {
-			return fmt.Errorf("rewriting the journal after a failed write (%w): %w", j.broken, err)
+			return fmt.Errorf("rewriting the journal: %w", err)
 		}
-		j.log.Info("journal: rewritten after a failed write")
 	}
 	if b == nil {
 		b = &Batch{}
@@ -39,7 +39,7 @@ func (j *Journal) Commit(b *Batch, sync bool) error {
 	}
 	if err := j.write(sync); err != nil {
 		j.rollBack()
-		j.broken = err
+		j.unknown = true
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	b.Reset()

@@ -72,7 +72,7 @@
 // A Commit appends one frame with one write. If the program or the machine ends
 // meanwhile, the last frame may be unfinished: the file ends inside it, or its end
 // mark and all that follows it are zeros (space that a file system had given to the
-// file but not filled yet). Such a frame was never acknowledged and is cut off.
+// file but not filled yet). Such a frame was never acknowledged and is left out.
 // The length has a check of its own and the end mark is at least two flipped bits
 // from zero, so that no single damaged bit makes a finished frame look unfinished.
 // Everything else that does not check is damage: Open says where (DamagedError)
@@ -84,8 +84,9 @@
 //
 // The whole state is written to a new file, which is synced and renamed over the
 // old one; then the folder is synced. That happens when the file is larger than
-// 4 MiB and than four times what its entries need, and before anything else after
-// a failed write or sync, since what is on disk then is not known (and the kernel
-// reports a failed sync once only). If there are more than 65,536 entries, those
-// removed more than 30 days ago are left out.
+// 4 MiB and than four times what its entries need; and before anything is appended
+// after a failed write or sync, or after Open, since what is on stable storage then
+// is not known (the kernel reports a failed sync once only, and to the process that
+// had the file open). If there are more than 65,536 entries, those removed more than
+// 30 days ago are left out.
 package journal

@@ -26,7 +26,6 @@ type fileSystem interface {
 // file is open for reading from its start and for writing at its end.
 type file interface {
 	io.ReadWriteCloser
-	Truncate(size int64) error
 	// sync puts what was written on stable storage (fdatasync).
 	sync() error
 	// size is its length in octets.

@@ -20,7 +20,9 @@ type Options struct {
 	Log *slog.Logger     // nil: nothing is logged
 	Now func() time.Time // for what is forgotten; nil: time.Now
 
-	fileSystem fileSystem // in place of the folder, in tests
+	// For tests.
+	fileSystem fileSystem // in place of the folder
+	limits     limits     // in place of usualLimits
 }
 
 // Journal is an open journal. It is safe for concurrent use; whoever comes while a
@@ -38,11 +40,12 @@ type Journal struct {
 	check    uint32 // the file's last
 	length   int64  // of the file
 	numbers  uint32 // entry records in the file
-	unsynced bool   // something was written or read that may not be on stable storage
-	broken   error  // why the file's end is not known: it must be rewritten
+	unsynced bool   // something was written that may not be on stable storage
+	unknown  bool   // what stable storage has of the file: it must be rewritten first
 	damaged  error  // why nothing may be written
 	closed   bool
 	later    int64 // after a rewrite for space failed: the length at which it is tried again
+	limits   limits
 
 	buffer []byte // a Commit's frame
 	undo   []before

@@ -16,12 +16,15 @@ import (
 // which alone a Journal comes that can be read and must be closed; others of the file
 // system.
 func Open(dir string, o Options) (*Journal, error) {
-	j := &Journal{log: o.Log, now: o.Now, fileSystem: o.fileSystem}
+	j := &Journal{log: o.Log, now: o.Now, fileSystem: o.fileSystem, limits: o.limits}
 	if j.log == nil {
 		j.log = slog.New(slog.DiscardHandler)
 	}
 	if j.now == nil {
 		j.now = time.Now
+	}
+	if j.limits == (limits{}) {
+		j.limits = usualLimits
 	}
 	if j.fileSystem == nil {
 		folder, err := openFolder(dir)
@@ -54,8 +57,7 @@ func (j *Journal) load(path string) error {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	c, damage := read(text)
-	j.table, j.secret, j.check, j.length = c.table, c.secret, c.check, int64(c.size)
-	j.numbers = uint32(len(c.table.slots))
+	j.table, j.secret = c.table, c.secret
 	if damage != nil {
 		if damage.offset == 0 {
 			_, _ = rand.Read(j.secret[:]) // never fails (crypto/rand)
@@ -63,15 +65,13 @@ func (j *Journal) load(path string) error {
 		j.damaged = &DamagedError{Path: path, Offset: int64(damage.offset), What: damage.what}
 		return j.damaged
 	}
-	// What the last process wrote may still be in memory only.
-	j.unsynced = true
 	if rest := len(text) - c.size; rest > 0 {
-		j.log.Warn("journal: cutting off an unfinished write, which was never acknowledged",
+		j.log.Warn("journal: leaving out an unfinished write, which was never acknowledged",
 			"path", path, "offset", c.size, "octets", rest)
-		if err := f.Truncate(j.length); err != nil {
-			return fmt.Errorf("cutting off an unfinished write: %w", err)
-		}
 	}
+	// Some of it may be in the kernel's memory only, where a failed sync that was
+	// reported to the last process can have left it for good.
+	j.unknown = true
 	return j.fileSystem.remove(newName)
 }
 

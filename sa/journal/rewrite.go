@@ -8,23 +8,29 @@ import (
 )
 
 const (
-	shrinkLength = 4 << 20 // octets that a file may always have
-	shrinkFactor = 4       // times what its entries need
-	forgetCount  = 65536   // entries that are always kept
+	shrinkFactor = 4 // times what its entries need: a file's length before it is rewritten
 	forgetAfter  = 30 * 24 * time.Hour
 	pieceEntries = 4096 // of a frame in a rewritten file
 )
+
+// limits are smaller in tests.
+type limits struct {
+	length  int64 // in octets, that a file may always have
+	entries int   // that are always kept
+}
+
+var usualLimits = limits{length: 4 << 20, entries: 65536}
 
 // shrink rewrites a file that has grown too long. What was committed is in the old
 // file already, so a failure is no failure of the Commit.
 func (j *Journal) shrink() {
 	needed := int64(headerSize + j.table.count*entrySize)
-	if j.length <= max(shrinkLength, shrinkFactor*needed, j.later) {
+	if j.length <= max(j.limits.length, shrinkFactor*needed, j.later) {
 		return
 	}
 	before := j.length
 	if err := j.rewrite(); err != nil {
-		j.later = before + shrinkLength
+		j.later = before + j.limits.length
 		j.log.Warn("journal: it grows, because it could not be rewritten", "octets", before, "error", err)
 		return
 	}
@@ -58,21 +64,21 @@ func (j *Journal) rewrite() error {
 	}
 	if err != nil {
 		_ = f.Close()
-		j.broken = err
+		j.unknown = true
 		return err
 	}
 	if j.file != nil {
 		_ = j.file.Close() // it has no name any more, and nothing in it is needed
 	}
 	j.file, j.length, j.check = f, length, check
-	j.broken, j.unsynced, j.later = nil, false, 0
+	j.unknown, j.unsynced, j.later = false, false, 0
 	j.renumber(stale)
 	return nil
 }
 
 // stale says which entries are left out. It is settled once, for time goes on.
 func (j *Journal) stale() func(*slot) bool {
-	if j.table.count <= forgetCount {
+	if j.table.count <= j.limits.entries {
 		return func(*slot) bool { return false }
 	}
 	limit := j.now().Add(-forgetAfter).Unix()
