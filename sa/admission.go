@@ -8,13 +8,14 @@ const (
 	OK              Admission = iota
 	Exhausted                 // the sequence space has ended (RFC 4303, 3.3.3)
 	StateExpired              // a hard limit was reached, or the SA was deleted
+	NoReserve                 // no sequence number is reserved for it at the moment (see Kept)
 	ReplayOld                 // below the window (RFC 4303, 3.4.3)
 	ReplayDuplicate           // received before
 )
 
 // String names the admission.
 func (a Admission) String() string {
-	return name(a, "ok", "sequence exhausted", "expired", "replay: old", "replay: duplicate")
+	return name(a, "ok", "sequence exhausted", "expired", "nothing reserved", "replay: old", "replay: duplicate")
 }
 
 // String names the verdict.

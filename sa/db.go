@@ -20,6 +20,8 @@ type Options struct {
 	// IVMask replaces the function IVMask. For tests only: two SAs of one key
 	// whose constants are alike are never added, whatever it says.
 	IVMask func(*Params) uint64
+	// Durable is set where sequence numbers are kept over a restart.
+	Durable *Durable
 }
 
 func (o Options) withDefaults() Options {
@@ -62,6 +64,7 @@ type DB struct {
 	queued   []Event
 	rearm    []rearm
 	clock    deadlines
+	kept     *keptStore // nil without Options.Durable
 }
 
 type stateKey struct {
@@ -92,6 +95,10 @@ func NewDB(o Options) *DB {
 		nonces:   newNonceMemory(),
 		slots:    slots{max: 2*o.MaxSAs + maxTombs},
 		policies: newPolicyStore(),
+	}
+	if d := o.Durable; d != nil {
+		db.kept = newKeptStore()
+		db.nonces.recall(d)
 	}
 	db.status = make([]atomic.Uint32, db.slots.max)
 	shards := 1 << bits.Len(uint(o.MaxSAs-1)/sasPerShard)

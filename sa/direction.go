@@ -45,6 +45,25 @@ func (tx *Tx) prepareDir(t *Table, s *SA, fresh bool) error {
 	return nil
 }
 
+// findSenders lists the SAs that begin to send.
+func (tx *Tx) findSenders(c *Change) {
+	for _, s := range c.Added {
+		if s.Dir() == DirOut {
+			c.Senders = append(c.Senders, s)
+		}
+	}
+	for _, d := range tx.dirs {
+		if d.dir == DirOut {
+			c.Senders = append(c.Senders, d.sa)
+		}
+	}
+}
+
+// ResumesAfter is the last number that was sent, or may have been, under the
+// SA's identity and key: it sends above. It is for an SA that a running
+// transaction adds or turns round.
+func (s *SA) ResumesAfter() uint64 { return max(s.writer.start, s.writer.nonce.sent()) }
+
 // affected are the SAs whose direction the changed policies may decide.
 func (tx *Tx) affected() map[*SA]struct{} {
 	seen := map[*SA]struct{}{}

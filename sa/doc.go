@@ -13,6 +13,7 @@
 //   - reconcile.go, state.go, tick.go: reload, dump and restore, time
 //   - table.go, fragment.go: what the packet path asks
 //   - sa.go, sequence.go, live.go: one SA under traffic
+//   - kept.go: sequence numbers that outlive the process
 //   - replay.go, resize.go: the anti-replay window
 //   - nonce.go, noncememory.go: the IVs of SAs that may share a key
 //   - policyset.go, classifier.go, cursor.go, prefixindex.go: the SPD's search

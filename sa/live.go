@@ -31,9 +31,11 @@ type live struct {
 	raised  atomic.Uint32 // event bits not yet seen by the DB
 	limits  atomic.Pointer[Limits]
 	window  atomic.Pointer[window]
-	maxOut  uint64      // last sequence number that may be sent
-	warnOut uint64      // from here on the space runs low
-	useTime atomic.Bool // a lifetime counts from the first use
+	maxOut  uint64        // last sequence number there is
+	ceiling atomic.Uint64 // last one that may be sent now: maxOut, or as far as it is reserved (see Kept)
+	alert   atomic.Uint64 // from here on a reservation is looked at more closely
+	useTime atomic.Bool   // a lifetime counts from the first use
+	resumed bool          // what lies below the first window counts as received
 
 	status atomic.Pointer[atomic.Uint32] // sa's status word
 	events *eventStack
@@ -42,15 +44,15 @@ type live struct {
 	added  time.Time
 	due    int64 // when the next lifetime ends, Unix nanoseconds
 	dueAt  int   // 1 + place among the DB's deadlines; 0: none
-	_      [8]byte
 
-	sequence atomic.Uint64 // last sent; above maxOut once exhausted or closed
+	sequence atomic.Uint64 // last sent; above ceiling once that is used up, or closed
 	packets  atomic.Uint64
 	bytes    atomic.Uint64
 	top      atomic.Uint64 // highest accepted
 	firstUse atomic.Int64
 	lastUse  atomic.Int64
-	_        [16]byte
+	kept     *Kept // nil: numbers are not kept over a restart
+	_        [8]byte
 }
 
 func newLive(esn bool, now time.Time) *live {
@@ -58,14 +60,18 @@ func newLive(esn bool, now time.Time) *live {
 	if esn {
 		l.maxOut = maxSequenceESN
 	}
-	l.warnOut = l.maxOut - l.maxOut/10
+	l.ceiling.Store(l.maxOut)
+	l.alert.Store(l.warnOut())
 	return l
 }
+
+// warnOut is where the sequence space begins to run low.
+func (l *live) warnOut() uint64 { return l.maxOut - l.maxOut/10 }
 
 // closed is the bit of live.sequence that ends sending.
 const closed = 1 << 63
 
-func (l *live) lastSent() uint64 { return min(l.sequence.Load()&^closed, l.maxOut) }
+func (l *live) lastSent() uint64 { return min(l.sequence.Load()&^closed, l.ceiling.Load()) }
 
 // touch notes a use. It writes at most once a second.
 func (l *live) touch(now int64) {

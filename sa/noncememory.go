@@ -14,9 +14,10 @@ type fingerprint [16]byte
 // nonceMemory remembers, for as long as the process runs, which nonces were or
 // may be used under each key: a key's SAs must never share one (RFC 4106,
 // section 3.1), deleted ones included. It never forgets within a run; an entry
-// is some 100 octets.
+// is some 100 octets. With Options.Durable it begins with what earlier runs did.
 type nonceMemory struct {
 	secret  [32]byte
+	durable bool
 	entries map[nonceKey]*nonceEntry
 }
 
@@ -35,7 +36,8 @@ type nonceEntry struct {
 	v6, esn  bool
 	live     bool   // an SA of the DB has it
 	highest  uint64 // last sequence number sent, as far as owner does not know better
-	owner    *live  // may still send under it
+	accepted uint64 // highest accepted, likewise; kept with Options.Durable only
+	owner    *live  // may still send or receive under it
 	next     *nonceEntry
 }
 
@@ -43,6 +45,18 @@ func newNonceMemory() nonceMemory {
 	m := nonceMemory{entries: map[nonceKey]*nonceEntry{}}
 	_, _ = rand.Read(m.secret[:]) // never fails (crypto/rand)
 	return m
+}
+
+// recall takes in what earlier runs left.
+func (m *nonceMemory) recall(d *Durable) {
+	m.secret, m.durable = d.Secret, true
+	for p := range d.Past {
+		key := nonceKey{p.Print, uint16(p.Mask >> 48)}
+		m.entries[key] = &nonceEntry{
+			mask: p.Mask, src: p.Src, dst: p.Dst, spi: p.SPI, v6: p.V6, esn: p.ESN,
+			highest: p.Reserved, accepted: p.Highest, next: m.entries[key],
+		}
+	}
 }
 
 func (m *nonceMemory) fingerprint(k Key) (f fingerprint) {
@@ -114,21 +128,36 @@ func (e *nonceEntry) sent() uint64 {
 
 // takeOver ends sending by the entry's owner, if that is not l, and makes l the
 // owner: it sends above start and everything sent before.
+//
+// With numbers that are kept, it also goes on above everything accepted before:
+// an SA that is deleted and added again is not open to replays.
 func (e *nonceEntry) takeOver(l *live, start uint64) {
 	if e.owner == l {
 		return
 	}
-	if e.owner != nil {
-		e.highest = max(e.highest, e.owner.close())
-	}
+	e.endOwner()
 	e.owner = l
+	if l.kept != nil && e.accepted > 0 && l.top.Load() <= e.accepted {
+		l.top.Store(e.accepted)
+		l.window.Store(nil) // fitWindow makes one that has received all below
+		l.resumed = true
+	}
 	l.sequence.Store(max(start, e.highest))
 }
 
-// giveUp notes what l sent, which does not send any more.
+// giveUp notes what l sent and accepted, which does neither any more.
 func (e *nonceEntry) giveUp(l *live) {
 	if e.owner == l {
+		e.endOwner()
+	}
+}
+
+func (e *nonceEntry) endOwner() {
+	if l := e.owner; l != nil {
 		e.highest = max(e.highest, l.close())
+		if l.kept != nil {
+			e.accepted = max(e.accepted, l.top.Load())
+		}
 		e.owner = nil
 	}
 }

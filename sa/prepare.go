@@ -35,6 +35,7 @@ func (tx *Tx) Prepare() (*Change, error) {
 	if err := tx.prepareDirs(t, c); err != nil {
 		return nil, err
 	}
+	tx.findSenders(c)
 	c.Warnings = tx.Warnings()
 	tx.change = c
 	return c, nil
@@ -127,8 +128,8 @@ func (tx *Tx) Commit() error {
 	db, c := tx.db, tx.change
 	for _, s := range c.Added {
 		s.takeOverLive()
-		s.fitWindow(db.options.DefaultWindow)
 		s.writer.nonce.takeOver(s.live, s.writer.start)
+		s.fitWindow(db.options.DefaultWindow)
 		s.live.setLimits(&s.Params().Limits)
 		db.clock.schedule(s.live)
 	}

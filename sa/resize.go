@@ -14,9 +14,9 @@ func (s *SA) fitWindow(defaultSize uint32) {
 		l.window.Store(nil)
 	case w != nil:
 		l.window.Store(w.resized(size, l))
-	case l.packets.Load() == 0: // nothing came in yet
+	case l.packets.Load() == 0 && !l.resumed: // nothing came in yet
 		l.window.Store(newWindow(size, l.top.Load()))
-	default: // there was no window: what came in is not known
+	default: // there was no window, or only before a restart: what came in is not known
 		l.window.Store(newWindow(size, l.top.Load()).filled(l.top.Load(), 0))
 	}
 }

@@ -7,7 +7,8 @@ import "runtime"
 // first+1, … first+admitted-1. now is the time in Unix nanoseconds; a coarse
 // clock does.
 //
-// admitted is below n when the sequence space ends (Exhausted), or a hard limit
+// admitted is below n when the sequence space ends (Exhausted), no more of it is
+// reserved for now (NoReserve), or a hard limit
 // was reached or the SA was removed (StateExpired). Sequence numbers never wrap:
 // the last is 2^32-1, with ESN 2^48-1. A run that fits in part is admitted in
 // part; its octets are then not counted, because only the caller knows which:
@@ -21,7 +22,7 @@ func (s *SA) ReserveOut(n int, bytes uint64, now int64) (first uint64, admitted 
 	if l.state.Load() == stateExpired {
 		return 0, 0, StateExpired
 	}
-	if last := l.sequence.Load(); last >= l.maxOut { // keep the counter from growing
+	if last := l.sequence.Load(); last >= l.ceiling.Load() { // keep the counter from growing
 		return 0, 0, l.refuse(last)
 	}
 	if lim := l.limits.Load(); lim != nil {
@@ -34,33 +35,44 @@ func (s *SA) ReserveOut(n int, bytes uint64, now int64) (first uint64, admitted 
 	}
 	end := l.sequence.Add(uint64(n))
 	first = end - uint64(n) + 1
-	if end >= l.warnOut {
+	if end >= l.alert.Load() {
 		return l.reserveLast(first, n, bytes, now)
 	}
 	l.touch(now)
 	return first, n, OK
 }
 
-// reserveLast ends a reservation in the last tenth of the sequence space.
+// reserveLast ends a reservation near the end of what may be sent: of the
+// sequence space, or of what is reserved of it. Numbers above the end that this
+// or another lcore has taken are not used, now or later.
 func (l *live) reserveLast(first uint64, n int, bytes uint64, now int64) (uint64, int, Admission) {
-	if first > l.maxOut {
+	end := l.ceiling.Load()
+	if first > end {
 		l.uncount(uint64(n), bytes)
 		return 0, 0, l.refuse(first)
 	}
-	l.raiseOnce(raisedLow)
 	l.touch(now)
-	if fit := l.maxOut - first + 1; uint64(n) > fit {
+	if first+uint64(n) > l.warnOut() {
+		l.raiseOnce(raisedLow)
+	}
+	if end < l.maxOut {
+		l.kept.want()
+	}
+	if fit := end - first + 1; uint64(n) > fit {
 		l.uncount(uint64(n)-fit, bytes)
-		l.raiseOnce(raisedExhausted)
-		return first, int(fit), Exhausted
+		return first, int(fit), l.refuse(first + uint64(n))
 	}
 	return first, n, OK
 }
 
 // refuse says why nothing can be reserved at sequence.
 func (l *live) refuse(sequence uint64) Admission {
-	if sequence&closed != 0 {
+	switch {
+	case sequence&closed != 0:
 		return StateExpired
+	case sequence < l.maxOut && l.kept != nil:
+		l.kept.want()
+		return NoReserve
 	}
 	l.raiseOnce(raisedExhausted)
 	return Exhausted
@@ -121,7 +133,13 @@ func (s *SA) MarkIn(seq uint64) Admission {
 	}
 	for {
 		top := l.top.Load()
-		if seq <= top || l.top.CompareAndSwap(top, seq) {
+		if seq <= top {
+			return OK
+		}
+		if l.top.CompareAndSwap(top, seq) {
+			if l.kept != nil {
+				l.kept.advanced()
+			}
 			return OK
 		}
 	}

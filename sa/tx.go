@@ -39,6 +39,9 @@ type Change struct {
 	// Removed are the SAs that Table has no more. After Commit and a quiet
 	// point of all workers they go to DB.Release.
 	Removed []*SA
+	// Senders are the SAs that send from this change on and did not before: of
+	// Added, and others whose direction follows from the policies.
+	Senders []*SA
 	// Warnings are lines for the operator.
 	Warnings []string
 }

@@ -55,6 +55,9 @@ func (tx *Tx) addState(p *Params, keep *live) (*SA, error) {
 	}
 	s := db.newSA(p, slot, mask, keep)
 	s.writer.print, s.writer.nonce, s.writer.fresh = print, entry, true
+	if db.kept != nil && keep == nil {
+		s.live.keep(db.kept, s.identity())
+	}
 	tx.warnState(s)
 	tx.dropTomb(key)
 	db.link(s)
@@ -68,6 +71,13 @@ func (tx *Tx) addState(p *Params, keep *live) (*SA, error) {
 		p.Key.Wipe()
 	})
 	return s, nil
+}
+
+// identity is what the SA's sequence numbers belong to.
+func (s *SA) identity() Identity {
+	return Identity{
+		Print: s.writer.print, Mask: s.ivMask, SPI: s.spi, Src: s.src, Dst: s.dst, V6: s.V6(), ESN: s.ESN(),
+	}
 }
 
 func (p *Params) clone() *Params {
