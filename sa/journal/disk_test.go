@@ -27,6 +27,7 @@ type disk struct {
 	calls         int                           // since the process started
 	plan          func(call int) (bool, effect) // which calls fail, from 1; nil: none
 	effect        effect                        // of the last call that failed
+	call          string                        // the last one
 	renames       int
 }
 
@@ -38,8 +39,9 @@ type inode struct {
 func newDisk() *disk { return &disk{names: map[string]*inode{}, stable: map[string]*inode{}} }
 
 // fails counts a call.
-func (d *disk) fails() bool {
+func (d *disk) fails(name string) bool {
 	d.calls++
+	d.call = name
 	failed := false
 	if d.plan != nil {
 		failed, d.effect = d.plan(d.calls)
@@ -56,7 +58,7 @@ func (d *disk) lock() error {
 }
 
 func (d *disk) open(name string) (file, error) {
-	if d.fails() {
+	if d.fails("open") {
 		return nil, errPlanted
 	}
 	i := d.names[name]
@@ -67,7 +69,7 @@ func (d *disk) open(name string) (file, error) {
 }
 
 func (d *disk) create(name string) (file, error) {
-	failed := d.fails()
+	failed := d.fails("create")
 	if d.names[name] != nil {
 		return nil, fs.ErrExist
 	}
@@ -80,7 +82,7 @@ func (d *disk) create(name string) (file, error) {
 
 func (d *disk) rename(from, to string) error {
 	d.renames++
-	failed := d.fails()
+	failed := d.fails("rename")
 	if !failed || d.effect == effectFull {
 		d.names[to] = d.names[from]
 		delete(d.names, from)
@@ -89,7 +91,7 @@ func (d *disk) rename(from, to string) error {
 }
 
 func (d *disk) remove(name string) error {
-	failed := d.fails()
+	failed := d.fails("remove")
 	if !failed || d.effect == effectFull {
 		delete(d.names, name)
 	}
@@ -97,14 +99,14 @@ func (d *disk) remove(name string) error {
 }
 
 func (d *disk) sync() error {
-	failed := d.fails()
+	failed := d.fails("sync")
 	if !failed || d.effect == effectFull {
 		d.stable = maps.Clone(d.names)
 	}
 	return planted(failed)
 }
 
-func (d *disk) ancestors() error { return planted(d.fails()) }
+func (d *disk) ancestors() error { return planted(d.fails("ancestors")) }
 
 func (d *disk) close() error {
 	d.locked = false
@@ -168,7 +170,7 @@ type diskFile struct {
 }
 
 func (f *diskFile) Read(b []byte) (int, error) {
-	if f.disk.fails() {
+	if f.disk.fails("file read") {
 		return 0, errPlanted
 	}
 	if f.at == len(f.inode.data) {
@@ -181,7 +183,7 @@ func (f *diskFile) Read(b []byte) (int, error) {
 
 func (f *diskFile) Write(b []byte) (int, error) {
 	n := len(b)
-	failed := f.disk.fails()
+	failed := f.disk.fails("file write")
 	if failed {
 		n = n * int(f.disk.effect) / int(effectFull)
 	}
@@ -190,7 +192,7 @@ func (f *diskFile) Write(b []byte) (int, error) {
 }
 
 func (f *diskFile) sync() error {
-	failed := f.disk.fails()
+	failed := f.disk.fails("file sync")
 	if failed && f.disk.effect != effectFull {
 		f.inode.lost = append(f.inode.lost, [2]int{len(f.inode.stable), len(f.inode.data)})
 	} else {
@@ -199,5 +201,7 @@ func (f *diskFile) sync() error {
 	return planted(failed)
 }
 
-func (f *diskFile) size() (int64, error) { return int64(len(f.inode.data)), planted(f.disk.fails()) }
-func (f *diskFile) Close() error         { return nil }
+func (f *diskFile) size() (int64, error) {
+	return int64(len(f.inode.data)), planted(f.disk.fails("file size"))
+}
+func (f *diskFile) Close() error { return nil }

@@ -28,12 +28,16 @@ func (s *slot) entry() Entry {
 type table struct {
 	slots []*slot // by Index-1; nil: forgotten
 	first map[uint64]Index
-	seed  maphash.Seed
+	hash  func(*Identity) uint64
 	count int // slots that are not nil
 }
 
 func newTable(size int) table {
-	return table{slots: make([]*slot, 0, size), first: make(map[uint64]Index, size), seed: maphash.MakeSeed()}
+	seed := maphash.MakeSeed()
+	return table{
+		slots: make([]*slot, 0, size), first: make(map[uint64]Index, size),
+		hash: func(id *Identity) uint64 { return maphash.Comparable(seed, *id) },
+	}
 }
 
 func (t *table) at(i Index) *slot {
@@ -44,7 +48,7 @@ func (t *table) at(i Index) *slot {
 }
 
 func (t *table) find(id *Identity) Index {
-	for i := t.first[maphash.Comparable(t.seed, *id)]; i != 0; i = t.slots[i-1].next {
+	for i := t.first[t.hash(id)]; i != 0; i = t.slots[i-1].next {
 		if t.slots[i-1].id == *id {
 			return i
 		}
@@ -54,7 +58,7 @@ func (t *table) find(id *Identity) Index {
 
 // add is for identities that find does not know.
 func (t *table) add(s *slot) {
-	hash := maphash.Comparable(t.seed, s.id)
+	hash := t.hash(&s.id)
 	s.next = t.first[hash]
 	t.slots = append(t.slots, s)
 	t.first[hash] = Index(len(t.slots))
@@ -71,7 +75,7 @@ func (t *table) undoAdd() {
 // forget leaves a hole: an index is not given twice.
 func (t *table) forget(i Index) {
 	s := t.slots[i-1]
-	hash := maphash.Comparable(t.seed, s.id)
+	hash := t.hash(&s.id)
 	switch at := t.first[hash]; {
 	case at != i:
 		for t.slots[at-1].next != i {
