@@ -84,6 +84,13 @@ type Decision struct {
 }
 
 // netip converts back, for people.
+// As16 is the address in network byte order, an IPv4 address as ::ffff:a.b.c.d.
+func (a Addr) As16() (b [16]byte) {
+	binary.BigEndian.PutUint64(b[:], a.Hi)
+	binary.BigEndian.PutUint64(b[8:], a.Lo)
+	return b
+}
+
 func (a Addr) netip(v6 bool) netip.Addr {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], a.Hi)

@@ -36,9 +36,6 @@ type Durable struct {
 // Kept are the sequence numbers of one SA in a DB with Durable. An SA that
 // replaces another one over the same state has the same Kept.
 type Kept struct {
-	// Place is for whoever keeps the numbers; this package does not touch it.
-	Place uint32
-
 	live  *live
 	id    Identity
 	store *keptStore

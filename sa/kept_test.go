@@ -271,3 +271,24 @@ func TestUpdateKeepsKept(t *testing.T) {
 	require.Same(t, s.Kept(), c.Added[0].Kept())
 	require.EqualValues(t, 100, c.Added[0].Kept().Granted())
 }
+
+// TestNothingGranted: an SA that could reserve nothing still knows what an
+// earlier run sent, so that a clean stop does not write less.
+func TestNothingGranted(t *testing.T) {
+	old := addState(t, durable(), sending())
+	s := addState(t, durable(left(old, 5000, 0)), sending())
+	_, n, why := s.ReserveOut(1, 1, 1)
+	require.Equal(t, []any{0, sa.NoReserve}, []any{n, why})
+	require.EqualValues(t, 5000, s.Kept().LastSent())
+}
+
+// TestPastWithAndWithoutESN: an SA that had ESN in one run and not in another is
+// one identity with one row of IVs.
+func TestPastWithAndWithoutESN(t *testing.T) {
+	a := left(addState(t, durable(), sending()), 70, 0)
+	b := a
+	b.ESN, b.Reserved = true, 900
+	for _, past := range [][]sa.Past{{a, b}, {b, a}} {
+		require.EqualValues(t, 900, addState(t, durable(past...), sending()).ResumesAfter())
+	}
+}

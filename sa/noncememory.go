@@ -52,9 +52,22 @@ func (m *nonceMemory) recall(d *Durable) {
 	m.secret, m.durable = d.Secret, true
 	for p := range d.Past {
 		key := nonceKey{p.Print, uint16(p.Mask >> 48)}
-		m.entries[key] = &nonceEntry{
+		past := &nonceEntry{
 			mask: p.Mask, src: p.Src, dst: p.Dst, spi: p.SPI, v6: p.V6, esn: p.ESN,
 			highest: p.Reserved, accepted: p.Highest, next: m.entries[key],
+		}
+		// With ESN and without it is one identity here: the IVs are the same.
+		for e := m.entries[key]; e != nil; e = e.next {
+			if e.same(past) {
+				e.esn = e.esn || past.esn
+				e.highest = max(e.highest, past.highest)
+				e.accepted = max(e.accepted, past.accepted)
+				past = nil
+				break
+			}
+		}
+		if past != nil {
+			m.entries[key] = past
 		}
 	}
 }
@@ -142,7 +155,11 @@ func (e *nonceEntry) takeOver(l *live, start uint64) {
 		l.window.Store(nil) // fitWindow makes one that has received all below
 		l.resumed = true
 	}
-	l.sequence.Store(max(start, e.highest))
+	resume := max(start, e.highest)
+	if l.kept != nil && l.ceiling.Load() < resume {
+		l.ceiling.Store(resume) // so that LastSent never tells less
+	}
+	l.sequence.Store(resume)
 }
 
 // giveUp notes what l sent and accepted, which does neither any more.
