@@ -31,15 +31,14 @@ const (
 // next one starts; an MSS option whose length is not 4 is passed over. It may be
 // called for every packet: without the SYN flag it costs next to nothing.
 func ClampMSS(frame []byte, m *Meta, mss uint16) (changed bool) {
-	at := int(m.Upper) + tcpFlagsAt
-	if at >= len(frame) || frame[at]&tcpSYN == 0 {
-		return false
+	if at := int(m.Upper) + tcpFlagsAt; at < len(frame) && frame[at]&tcpSYN != 0 {
+		return clampSYN(frame, m, mss)
 	}
-	return clampSYN(frame, m, mss)
+	return false
 }
 
-// clampSYN is the part of ClampMSS that few packets need; apart, so that
-// ClampMSS is small enough to be inlined.
+// clampSYN is the part of ClampMSS that few packets need; apart, so that the others
+// are not charged for its stack frame.
 func clampSYN(frame []byte, m *Meta, mss uint16) (changed bool) {
 	if !m.IsIP() || m.Flow.Proto != ProtoTCP || m.Flow.Frag != sa.FragNone || int(m.End) > len(frame) {
 		return false
