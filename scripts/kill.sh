@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Gateways are killed under load and started again with the same keys: no nonce may be used twice, and no packet that
+# was accepted may be accepted again. Root; network namespaces of its own; nothing outside them is touched.
+#
+# usage: scripts/kill.sh [OPTION...] [outbound] [inbound]
+#
+#   outbound  A, which seals, is killed at random moments, some of them while it starts, and told to stop now and then.
+#             On the wire no IV comes twice under a key and no sequence number again; after a clean stop the next number
+#             follows. B, which runs all the time, accepts what comes after each start and counts no replay.
+#   inbound   B, which opens, is killed and told to stop under load. When it runs again, all that was on the wire is
+#             sent to it once more. After a kill it may accept again what came in the last moments; after a clean stop,
+#             nothing.
+#
+#   --kills N     so many kills of A under load (50), and a sixth of that of B
+#   --quick       --kills 8, and state on tmpfs and on disk is not tried for both; under a minute
+#   --rate N      datagrams a second from hostA (125000)
+#   --min-rate N  at least so many ESP packets a second while A runs (100000)
+#   --seed N      of the random moments
+#   --no-state    gateways that keep no state: the test must fail
+#
+# All seen is left in build/kill. Exit status: 0 all passed, 1 something failed, 2 it could not be run.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+here=$PWD/scripts
+# shellcheck source=scripts/lab-common.sh
+. scripts/lab-common.sh
+# shellcheck source=scripts/lab-net.sh
+. scripts/lab-net.sh
+# shellcheck source=scripts/lab-config.sh
+. scripts/lab-config.sh
+# shellcheck source=scripts/kill-net.sh
+. scripts/kill-net.sh
+# shellcheck source=scripts/kill-cases.sh
+. scripts/kill-cases.sh
+
+fail() {
+    printf 'kill: %s\n' "$*" >&2
+    exit 2
+}
+usage() {
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    exit 2
+}
+
+passed=0 failures=()
+good() {
+    passed=$((passed + 1))
+    printf 'PASS  %-15s  %s\n' "$run" "$1"
+}
+bad() {
+    failures+=("$run: $1")
+    printf 'FAIL  %-15s  %s\n' "$run" "$1"
+}
+# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log and in $work/check.
+check() {
+    local text=$1 status=0
+    shift
+    "$@" >"$work/check" 2>&1 || status=$?
+    { echo "== $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
+    if [ $status -eq 0 ]; then
+        good "$text"
+    else
+        bad "$text"
+        tail -n 20 "$work/check"
+    fi
+}
+
+number_of() { # OPTION VALUE
+    [[ ${2-} =~ ^[0-9]{1,9}$ ]] || fail "$1: a number is needed"
+    echo "$2"
+}
+cases=() quick=no keep=yes wanted='' rate=125000 min_rate=100000 seed=$((RANDOM * 32768 + RANDOM))
+while [ $# -gt 0 ]; do
+    case $1 in
+    outbound | inbound) cases+=("$1") ;;
+    --quick) quick=yes ;;
+    --no-state) keep=no ;;
+    --kills) wanted=$(number_of "$@") && shift ;;
+    --rate) rate=$(number_of "$@") && shift ;;
+    --min-rate) min_rate=$(number_of "$@") && shift ;;
+    --seed) seed=$(number_of "$@") && shift ;;
+    *) usage ;;
+    esac
+    shift
+done
+if [ ${#cases[@]} -eq 0 ]; then cases=(outbound inbound); fi
+if [ -z "$wanted" ]; then
+    wanted=50
+    if [ $quick = yes ]; then wanted=8; fi
+fi
+RANDOM=$seed
+# What is accepted is written every 100 ms, and the write takes its time on a machine that is busy.
+slack=150
+
+[ "$(id -u)" -eq 0 ] || fail "network namespaces need root"
+bin=$PWD/bin
+bin=${BIN:-$bin}
+for program in espgw espload; do
+    [ -x "$bin/$program" ] || fail "$bin/$program is not there: make build"
+done
+out=$PWD/build/kill
+mkdir -p build
+exec 9>build/kill.lock
+flock -n 9 || {
+    echo 'kill: another one runs in this folder: waiting for it'
+    flock 9
+}
+rm -rf "$out"
+mkdir -p "$out"
+work=$(mktemp -d)
+memory=$(mktemp -d -p /dev/shm) # tmpfs
+load_pid='' log='' starts=0 kills=0
+declare -A recorders=()
+outbound_table=() inbound_table=()
+trap kill_network_down EXIT
+trap 'exit 130' INT TERM
+
+# folder disk|memory A|B: where the gateway keeps its state in this run.
+folder() {
+    if [ $keep = no ]; then
+        echo none
+    elif [ "$1" = disk ]; then
+        echo "$out/$run-state-$2"
+    else
+        echo "$memory/$run-state-$2"
+    fi
+}
+
+echo "kill: seed $seed; $(stat -f -c %T "$out") and $(stat -f -c %T "$memory") for state; $rate datagrams a second"
+kill_network_up
+for one in "${cases[@]}"; do
+    for place in disk memory; do
+        run=$one-$place started=$SECONDS starts=0
+        case $quick-$run in
+        yes-outbound-memory | yes-inbound-disk) continue ;;
+        *-outbound-disk) outbound "$wanted" "$(folder disk A)" ;;
+        *-outbound-memory) outbound $(((wanted + 4) / 5)) "$(folder memory A)" ;;
+        *) inbound $(((wanted + 5) / 6)) $(((wanted + 19) / 20)) "$(folder "$place" A)" "$(folder "$place" B)" ;;
+        esac
+        echo "      $run took $((SECONDS - started)) s"
+    done
+done
+
+if [ ${#outbound_table[@]} -gt 0 ]; then
+    printf '\n%-16s %6s %6s %6s %10s %10s %8s %10s\n' "A killed" kills early clean packets IVs repeats packets/s
+    printf '%s\n' "${outbound_table[@]}"
+fi
+if [ ${#inbound_table[@]} -gt 0 ]; then
+    printf '\n%-16s %6s %6s %10s %12s %12s %12s\n' \
+        "B killed" kills clean packets "again: kill" "oldest, ms" "again: clean"
+    printf '%s\n' "${inbound_table[@]}"
+fi
+printf '\nCaptures and logs are in build/kill.\n'
+if [ ${#failures[@]} -gt 0 ]; then
+    printf 'kill: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
+    printf '  %s\n' "${failures[@]}"
+    exit 1
+fi
+printf 'kill: all %d checks passed in %d s\n' $passed $SECONDS
