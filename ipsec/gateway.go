@@ -11,6 +11,7 @@ import (
 	"espgw/ipsec/esp"
 	"espgw/pmd"
 	"espgw/sa"
+	"espgw/sa/durable"
 )
 
 // Config is what a Gateway is made of. The caller owns EAL, ports, pool and DB
@@ -20,7 +21,10 @@ type Config struct {
 	Pairs []Pair
 	Plan  *Plan
 	DB    *sa.DB
-	Burst int // packets a burst, 1 to 512
+	// Keeper keeps the DB's sequence numbers over a restart; nil: nobody does. The
+	// caller closes it after Stop.
+	Keeper *durable.Keeper
+	Burst  int // packets a burst, 1 to 512
 	// IdleBackoff is how long a worker sleeps after idle turns; 0: it polls on.
 	IdleBackoff time.Duration
 	Pass        PassList
@@ -146,6 +150,9 @@ func (g *Gateway) Start() error {
 		w.thread = thread
 	}
 	g.watch.Go(g.watchLoop)
+	if k := g.config.Keeper; k != nil {
+		g.watch.Go(func() { k.Run(g.quit) })
+	}
 	return nil
 }
 

@@ -115,13 +115,21 @@ func (w *worker) frame(run []packetState) {
 	for i := range run {
 		p := &run[i]
 		if i >= admitted {
-			p.fate, p.reason = fateDrop, OutSequenceExhausted
-			if why == sa.StateExpired {
-				p.reason = OutStateExpired
-			}
+			p.fate, p.reason = fateDrop, outboundReason(why)
 			continue
 		}
 		w.frameOne(p, s, first+uint64(i))
+	}
+}
+
+func outboundReason(why sa.Admission) Reason {
+	switch why {
+	case sa.StateExpired:
+		return OutStateExpired
+	case sa.NoReserve:
+		return OutNoReserve
+	default:
+		return OutSequenceExhausted
 	}
 }
 

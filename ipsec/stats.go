@@ -74,6 +74,7 @@ type SAStats struct {
 	Packets      uint64            `json:"packets"`
 	Bytes        uint64            `json:"bytes"`
 	Sequence     uint64            `json:"sequence"`
+	Reserved     uint64            `json:"reserved"` // sequence numbers that may be sent before more are reserved
 	Limits       map[string]uint64 `json:"limits"`
 	Errors       map[string]uint64 `json:"errors"`
 }
@@ -189,6 +190,9 @@ func (g *Gateway) saStats(state *sa.SA) SAStats {
 		ICVBits: p.ICVBits, ESN: p.Flags&sa.FlagESN != 0, Window: state.Window(),
 		Packets: state.Packets(), Bytes: state.Bytes(), Sequence: state.LastSequence(),
 		Limits: limitMap(p.Limits), Errors: map[string]uint64{},
+	}
+	if k := state.Kept(); k != nil && state.Dir() == sa.DirOut {
+		row.Reserved = k.Granted() - min(state.LastSent(), k.Granted())
 	}
 	if session := g.session(state); session != nil {
 		row.Engine, row.EngineReason = session.engine, session.reason

@@ -30,6 +30,9 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 	if g.countEncaps(next) {
 		ports = newPortSet(g.encaps)
 	}
+	if k := g.config.Keeper; k != nil {
+		k.Admit(next)
+	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
@@ -39,6 +42,9 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 		g.sessions[s.Slot()].Store(nil)
 	}
 	g.config.DB.Release(next.Removed)
+	if k := g.config.Keeper; k != nil {
+		k.Removed(next)
+	}
 	for _, w := range next.Warnings {
 		g.log.Warn(w)
 	}

@@ -14,6 +14,7 @@ import (
 	"espgw/ipsec"
 	"espgw/pmd"
 	"espgw/sa"
+	"espgw/sa/durable"
 )
 
 // boot runs the gateway: check the configuration, start EAL, open the ports,
@@ -32,6 +33,13 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	signal.Notify(requests, syscall.SIGHUP, syscall.SIGUSR1)
 	defer signal.Stop(requests)
 
+	keeper, err := openState(o, ealArgs, log)
+	if err != nil {
+		return usageError{err}
+	}
+	if keeper != nil {
+		defer closing(&err, "close the state folder", keeper.Close)
+	}
 	eal, err := pmd.StartEAL(pmd.EALConfig{Program: "espgw", Args: ealArgs, Log: slog.New(quieter{log.Handler()})})
 	if err != nil {
 		return usageError{err} // nothing has run: it is the options, or what the host lacks for them
@@ -43,9 +51,12 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	}
 	defer closing(&err, "close the ports", ports.close)
 
-	db := newDB(o)
+	db := sa.NewDB(tableOptions(o, keeper))
+	if keeper != nil {
+		keeper.Attach(db)
+	}
 	gateway, err := ipsec.New(ipsec.Config{
-		EAL: eal, Pairs: ports.pairs, Plan: ports.plan, DB: db, Burst: o.burst,
+		EAL: eal, Pairs: ports.pairs, Plan: ports.plan, DB: db, Keeper: keeper, Burst: o.burst,
 		IdleBackoff: o.idleBackoff, Pass: o.pass, Log: log,
 	})
 	if err != nil {
@@ -55,9 +66,6 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	s := &server{gateway: gateway, options: o, log: log, loaded: config, stdout: stdout, stderr: stderr}
 	if err := s.load(config); err != nil {
 		return usageError{err}
-	}
-	if len(config.config.States) > 0 || o.control != "" {
-		log.Warn("sequence numbers are not kept over a restart: start again with fresh keys, or nonces may repeat")
 	}
 	printMap(stdout, eal, o, ports, gateway)
 	if err := s.listen(); err != nil {
@@ -82,8 +90,13 @@ func closing(err *error, what string, undo func() error) {
 	}
 }
 
-func newDB(o *options) *sa.DB {
-	return sa.NewDB(sa.Options{DefaultWindow: o.replayWindow, Now: time.Now})
+// tableOptions are the settings of SAD and SPD; keeper may be nil.
+func tableOptions(o *options, keeper *durable.Keeper) sa.Options {
+	options := sa.Options{DefaultWindow: o.replayWindow, Now: time.Now}
+	if keeper != nil {
+		options.Durable = keeper.Durable()
+	}
+	return options
 }
 
 // quieter is the handler for DPDK's own lines: what DPDK calls information is

@@ -29,7 +29,7 @@ func readConfig(o *options) (*configFile, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	tx := newDB(o).Begin()
+	tx := sa.NewDB(tableOptions(o, nil)).Begin()
 	defer tx.Rollback()
 	defer func() {
 		for _, c := range commands {

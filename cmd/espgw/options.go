@@ -30,6 +30,7 @@ type options struct {
 	idleExit     time.Duration
 	statsPeriod  time.Duration
 	statsJSON    string
+	stateDir     string // "": the default; "none": nothing is kept
 	replayWindow uint32
 	mtus         mtuOption
 	mbufs        int
@@ -71,9 +72,9 @@ var notBuilt = []struct{ name, short, what string }{
 
 // rawOptions are the texts of options that need parsing of their own.
 type rawOptions struct {
-	pairs, mtus                        []string
-	pass, queueMap, logLevel, stateDir string
-	replayWindow                       uint32
+	pairs, mtus              []string
+	pass, queueMap, logLevel string
+	replayWindow             uint32
 }
 
 func newFlags(o *options, raw *rawOptions) *pflag.FlagSet {
@@ -100,7 +101,7 @@ func newFlags(o *options, raw *rawOptions) *pflag.FlagSet {
 	f.DurationVar(&o.idleExit, "idle-exit", 0, "stop when nothing arrived for this `TIME`")
 	f.DurationVar(&o.statsPeriod, "stats-period", 0, "print a table of counters on stderr at this `TIME` interval")
 	f.StringVar(&o.statsJSON, "stats-json", "", "write the final counters as JSON to `FILE` (- for stdout), also on SIGUSR1")
-	f.StringVar(&raw.stateDir, "state-dir", "", "`none`: accept aloud that sequence numbers start anew after a restart (a folder to keep them in is not in this version)")
+	f.StringVar(&o.stateDir, "state-dir", "", "`FOLDER` that keeps sequence numbers over a restart, one for each gateway (default: "+rootState+"/PREFIX for root, else the XDG state folder; PREFIX is EAL's --file-prefix); none accepts that nonces may repeat")
 	f.StringVar(&raw.logLevel, "log-level", "info", "`LEVEL`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`: text or json")
 	f.BoolVar(&o.version, "version", false, "print versions and exit")
@@ -140,8 +141,8 @@ func parseOptions(args []string) (*options, error) {
 	if err := o.check(&raw); err != nil {
 		return nil, err
 	}
-	if f.Changed("state-dir") && raw.stateDir != "none" {
-		return nil, usagef("--state-dir %s: keeping sequence numbers over a restart is not in this version; accepted: none", raw.stateDir)
+	if f.Changed("state-dir") && o.stateDir == "" {
+		return nil, usagef("--state-dir: accepted: a folder, or none")
 	}
 	return &o, nil
 }

@@ -60,7 +60,7 @@ func startWithWAN(t *testing.T, dir, wan string, args ...string) *process {
 		"--no-huge", "-m", "64", "--no-shconf", "--no-pci", "--no-telemetry",
 		"--file-prefix", fmt.Sprintf("espgwtest%d-%d", os.Getpid(), prefixes.Add(1)), "-l", "0",
 		"--vdev", fmt.Sprintf("net_pcap0,rx_pcap=%s,tx_pcap=%s", in, filepath.Join(dir, "lan-out.pcap")), "--vdev", wan,
-		"--", "--pair", "lan=0,eth4=1", "--idle-backoff", "100us",
+		"--", "--pair", "lan=0,eth4=1", "--idle-backoff", "100us", "--state-dir", filepath.Join(dir, "state"),
 	}
 	p.cmd = exec.Command(os.Args[0], append(all, args...)...)
 	p.cmd.Env = append(os.Environ(), "ESPGW_TEST_IS_ESPGW=1")

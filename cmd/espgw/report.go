@@ -36,6 +36,11 @@ func printMap(w io.Writer, eal *pmd.EAL, o *options, p *ports, g *ipsec.Gateway)
 	t.Flush()
 	states, policies := g.Counts()
 	fmt.Fprintf(w, "engine: %s; SAs: %d; policies: %d\n", ipsec.EngineGo, states, policies)
+	if o.stateDir == stateNone {
+		fmt.Fprintln(w, "state: none: sequence numbers start anew with every run")
+	} else {
+		fmt.Fprintf(w, "state: %s\n", o.stateDir)
+	}
 	if o.control != "" {
 		fmt.Fprintf(w, "control socket: %s\n", o.control)
 	}
