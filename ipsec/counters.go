@@ -10,6 +10,7 @@ type reasonCounts [NumReasons]atomic.Uint64
 type workerCounters struct {
 	turns, idleTurns atomic.Uint64
 	packets          atomic.Uint64 // received by its lanes
+	originated       atomic.Uint64 // answers it made
 	drops            reasonCounts
 }
 

@@ -37,6 +37,7 @@ type session struct {
 	// direction with the same key and SPI.
 	ownMask uint64
 	errors  *reasonCounts
+	pathMTU *pathMTU
 	engine  string
 	reason  string // why it is this engine and not one that was asked for
 }

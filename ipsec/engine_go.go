@@ -44,9 +44,10 @@ func openSession(state *sa.SA) (*session, error) {
 			ESN:    p.Flags&sa.FlagESN != 0,
 			IVMask: state.IVMask(),
 		},
-		errors: new(reasonCounts),
-		engine: EngineGo,
-		reason: "no hardware asked for",
+		errors:  new(reasonCounts),
+		pathMTU: new(pathMTU),
+		engine:  EngineGo,
+		reason:  "no hardware asked for",
 	}
 	turned := *p
 	turned.Src, turned.Dst = p.Dst, p.Src

@@ -28,7 +28,12 @@ type Config struct {
 	// IdleBackoff is how long a worker sleeps after idle turns; 0: it polls on.
 	IdleBackoff time.Duration
 	Pass        PassList
-	Log         *slog.Logger
+	// MSSClamp bounds the segment size of protected TCP connections: octets, or
+	// ClampAuto (0) or ClampOff.
+	MSSClamp int
+	// LearnPathMTU says that ICMP errors about ESP that was too big are believed.
+	LearnPathMTU bool
+	Log          *slog.Logger
 }
 
 // generation is what workers see of the tables: replaced as a whole, never
@@ -48,6 +53,8 @@ type Gateway struct {
 	// sessions by sa.SA.Slot. An entry is written before the SA is in a
 	// published table and cleared after its removal's quiet point.
 	sessions []atomic.Pointer[session]
+	// pathMTUNews says that some session has learnt a path MTU that is not logged.
+	pathMTUNews atomic.Bool
 
 	mu      sync.Mutex // one change at a time
 	encaps  map[uint16]int
@@ -105,7 +112,30 @@ func (g *Gateway) buildWorkers() error {
 		l.Lane = raw
 		w.lanes = append(w.lanes, l)
 	}
+	g.joinAnswers()
 	return nil
+}
+
+// joinAnswers gives every outbound lane a way for what it answers to its hosts.
+// There always is one: somebody polls the unprotected port and sends to them.
+func (g *Gateway) joinAnswers() {
+	for _, w := range g.workers {
+		for _, l := range w.lanes {
+			if l.direction != outbound {
+				continue
+			}
+			if l.back = w.senderTo(l.rx); l.back != nil {
+				continue
+			}
+			for _, other := range g.workers {
+				if to := other.senderTo(l.rx); to != nil {
+					l.handoff = new(handoff)
+					to.answers = append(to.answers, l.handoff)
+					break
+				}
+			}
+		}
+	}
 }
 
 func (p *port) id() int { return p.Port.ID() }
@@ -189,7 +219,22 @@ func (g *Gateway) Stop() error {
 		}
 	}
 	g.stopped = time.Now()
+	g.dropAnswers()
 	return errors.Join(append(errs, g.closeLanes())...)
+}
+
+// dropAnswers frees what one worker left for another that had ended.
+func (g *Gateway) dropAnswers() {
+	for _, w := range g.workers {
+		for _, l := range w.lanes {
+			for _, h := range l.answers {
+				for m := h.take(); m != nil; m = h.take() {
+					m.Free()
+					bump(&w.counters.drops[Shutdown], 1)
+				}
+			}
+		}
+	}
 }
 
 func (g *Gateway) closeLanes() error {

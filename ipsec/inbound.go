@@ -45,6 +45,8 @@ func (w *worker) classifyInbound(l *lane, p *packetState) {
 	case !ip:
 	case m.Flow.Proto == sa.ProtoESP:
 		w.classifyESP(l, p, false)
+	case m.Flow.Proto == packet.ProtoICMP || m.Flow.Proto == packet.ProtoICMPv6:
+		w.classifyICMP(l, p, frame)
 	case m.Flow.Proto == packet.ProtoUDP && w.gen.encapPorts.has(m.Flow.DstPort) && m.Flow.Frag == sa.FragNone:
 		w.classifyEncapsulated(l, p, frame)
 	default:
@@ -218,6 +220,9 @@ func (w *worker) admitInner(l *lane, p *packetState, s *session, nextHeader uint
 		packet.MendChecksum(frame, m)
 	}
 	w.admit(l, p, w.gen.table.InboundESPMemo(&m.Flow, s.sa, &w.memo), fateCrypt)
+	if p.fate == fateCrypt && isSYN(frame, m) {
+		w.clampInbound(l, frame, m)
+	}
 }
 
 // clear puts a packet that is no ESP of ours to the inbound policies.

@@ -59,18 +59,21 @@ func (w *worker) classifyOutbound(l *lane, p *packetState) {
 	switch d.Verdict {
 	case sa.Pass:
 		if p.length > l.tx.mtu {
-			p.reason = OutTooBig
+			p.tooBig(l.tx.mtu)
 			return
 		}
 		p.fate = fatePass
 	case sa.Protect:
 		s := w.gateway.session(d.SA)
 		p.sess = s
-		if p.length+s.transform.Overhead(m) > l.tx.mtu {
-			p.reason = OutTooBig
+		if p.length+s.transform.Overhead(m) > s.pathMTU.limit(l.tx.mtu, w.now) {
+			p.tooBig(min(s.innerMTU(l.tx.mtu, m, w.now), l.rx.mtu))
 			return
 		}
 		p.fate = fateCrypt
+		if isSYN(frame, m) {
+			w.clampOutbound(l, frame, m, s)
+		}
 	case sa.Block:
 		p.reason = OutPolicyBlock
 	case sa.Expired:

@@ -22,6 +22,8 @@ const (
 	InUnparsed
 	InTooBig
 	InEngineFailed
+	InPathMTU
+	InESPError
 	OutNoState
 	OutPolicyBlock
 	OutStateExpired
@@ -66,6 +68,8 @@ var reasonTable = [NumReasons]ReasonInfo{
 	InUnparsed:            {"in_unparsed", "", "not IP and not in --pass-ethertypes"},
 	InTooBig:              {"in_too_big", "", "larger than the protected side's MTU"},
 	InEngineFailed:        {"in_engine_failed", "XfrmInError", "the crypto engine failed, not the packet"},
+	InPathMTU:             {"in_path_mtu", "", "an ICMP error that our ESP was too big for a link: noted, so that hosts are told"},
+	InESPError:            {"in_esp_error", "", "any other ICMP error about our ESP, or one that is not believed"},
 	OutNoState:            {"out_no_state", "XfrmOutNoStates", "a policy demands protection and no usable SA fits"},
 	OutPolicyBlock:        {"out_policy_block", "XfrmOutPolBlock", "an outbound policy, or the default, blocks it"},
 	OutStateExpired:       {"out_state_expired", "XfrmOutStateExpired", "the only SA that fits has reached a hard limit"},

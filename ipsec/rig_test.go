@@ -33,6 +33,7 @@ type rig struct {
 	pool          *pmd.Pool
 	host, network *pmd.Port
 	before        ipsec.Stats
+	answers       [][]byte // what the last through had sent back to where it put frames in
 }
 
 type rigOptions struct {
@@ -45,13 +46,15 @@ type rigOptions struct {
 	ringSize     int
 	passList     string
 	driverQueues int
+	mssClamp     int
+	ignoreICMP   bool
 }
 
 func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	t.Helper()
 	o := rigOptions{
 		lcores: []int{1}, lanMTU: 1500, wanMTU: 1600, window: 1024, mbufs: 4095, ringSize: 1024,
-		passList: ipsec.DefaultPassEthertypes, driverQueues: 1,
+		passList: ipsec.DefaultPassEthertypes, driverQueues: 1, mssClamp: ipsec.ClampOff,
 	}
 	for _, c := range change {
 		c(&o)
@@ -71,6 +74,7 @@ func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	r.db = sa.NewDB(sa.Options{DefaultWindow: o.window, Now: time.Now})
 	r.gateway, err = ipsec.New(ipsec.Config{
 		EAL: pmdtest.EAL(), DB: r.db, Plan: plan, Burst: 32, IdleBackoff: 20 * time.Microsecond, Pass: pass,
+		MSSClamp: o.mssClamp, LearnPathMTU: !o.ignoreICMP,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Pairs: []ipsec.Pair{{
 			Protected:   ipsec.PortConfig{Port: lan, Name: "lan", MTU: o.lanMTU},
@@ -129,7 +133,12 @@ func (r *rig) through(in, out *pmd.Port, frames [][]byte) [][]byte {
 		now = r.gateway.Stats().Totals
 		return now.Received-start.Received == uint64(len(frames)) && now.InFlight == 0
 	}, 10*time.Second, 100*time.Microsecond, "the gateway did not finish %d frames", len(frames))
-	sent := int(now.Transmitted - start.Transmitted)
+	r.answers = nil
+	answered := int(now.Originated - start.Originated)
+	if answered > 0 {
+		r.answers = pmdtest.Collect(r.t, in, answered, 5*time.Second)
+	}
+	sent := int(now.Transmitted-start.Transmitted) - answered
 	if sent == 0 {
 		return nil
 	}

@@ -76,6 +76,8 @@ type SAStats struct {
 	Sequence     uint64            `json:"sequence"`
 	Reserved     uint64            `json:"reserved"` // sequence numbers that may be sent before more are reserved
 	Limits       map[string]uint64 `json:"limits"`
+	MTU          int               `json:"mtu"`      // the largest IP packet, without options, that fits sealed; 0 for inbound SAs
+	PathMTU      int               `json:"path_mtu"` // the largest sealed packet, as learnt from ICMP; 0: nothing learnt
 	Errors       map[string]uint64 `json:"errors"`
 }
 
@@ -130,6 +132,7 @@ func (g *Gateway) addWorkers(s *Stats) {
 	}
 	// What was received is read last, so that it is never behind what became of it.
 	for _, w := range g.workers {
+		s.Totals.Originated += w.counters.originated.Load()
 		for _, l := range w.lanes {
 			s.Totals.Received += l.Counters().RxPackets
 		}
@@ -196,6 +199,9 @@ func (g *Gateway) saStats(state *sa.SA) SAStats {
 	}
 	if session := g.session(state); session != nil {
 		row.Engine, row.EngineReason = session.engine, session.reason
+		if state.Dir() == sa.DirOut {
+			row.MTU, row.PathMTU = g.mtuOf(session)
+		}
 		for r := range session.errors {
 			if n := session.errors[r].Load(); n != 0 {
 				row.Errors[Reason(r).String()] = n

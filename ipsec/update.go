@@ -86,12 +86,12 @@ func (g *Gateway) View(read func(*sa.Tx) error) error {
 
 // openSessions opens a session for each added SA; on an error none stays open.
 // An SA in the place of another of the same identity goes on counting errors
-// where that one was.
+// where that one was, on the path that it knew.
 func (g *Gateway) openSessions(next *sa.Change) error {
-	errors := map[sa.ID]*reasonCounts{}
+	before := map[sa.ID]*session{}
 	for _, s := range next.Removed {
 		if old := g.session(s); old != nil {
-			errors[s.ID()] = old.errors
+			before[s.ID()] = old
 		}
 	}
 	for i, s := range next.Added {
@@ -102,8 +102,8 @@ func (g *Gateway) openSessions(next *sa.Change) error {
 			}
 			return err
 		}
-		if counts := errors[s.ID()]; counts != nil {
-			session.errors = counts
+		if old := before[s.ID()]; old != nil {
+			session.errors, session.pathMTU = old.errors, old.pathMTU
 		}
 		if o := s.Params().Offload; o != nil {
 			session.reason = g.whyNotInline(o.Dev)

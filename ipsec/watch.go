@@ -19,6 +19,7 @@ func (g *Gateway) watchLoop() {
 			return
 		case now := <-tick.C:
 			g.watchLinks()
+			g.watchPathMTUs()
 			g.watchLifetimes(now)
 		}
 	}
@@ -29,6 +30,32 @@ func (g *Gateway) watchLinks() {
 		if p.refreshLink() {
 			g.log.Info("link changed", "port", p.id(), "name", p.Name, "up", p.up.Load())
 		}
+	}
+}
+
+// watchPathMTUs logs the path MTUs that workers have learnt.
+func (g *Gateway) watchPathMTUs() {
+	if !g.pathMTUNews.Swap(false) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	said, more := 0, 0
+	for i := range g.sessions {
+		s := g.sessions[i].Load()
+		if s == nil || !s.pathMTU.news.Swap(false) {
+			continue
+		}
+		if said == maxFallbacks {
+			more++
+			continue
+		}
+		said++
+		inner, path := g.mtuOf(s)
+		g.log.Info("path MTU learnt from an ICMP error", "sa", s.sa.String(), "path_mtu", path, "mtu", inner)
+	}
+	if more > 0 {
+		g.log.Info("and path MTUs of other SAs", "number", more)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	fateDrop fate = iota
 	fatePass
 	fateCrypt
+	fateAnswer // dropped, and its sender is told why
 )
 
 // packetState is what a worker knows of one packet of the current burst. The mbuf
@@ -38,8 +39,10 @@ type packetState struct {
 	start  int
 	end    int
 	length int // IP octets before sealing
-	sess   *session
-	mbuf   *pmd.Mbuf
+	// answerMTU is what the sender of a packet that is too big is told.
+	answerMTU int
+	sess      *session
+	mbuf      *pmd.Mbuf
 }
 
 // lane is one direction of one pair on one worker.
@@ -51,6 +54,11 @@ type lane struct {
 	// the first of the worker's lanes that send there.
 	out    *lane
 	unsent uint64 // of its counters: already counted as dropped
+	// Answers to what an outbound lane received leave by back, a lane of this
+	// worker, or where it has none by handoff to another worker's lane.
+	back    *lane
+	handoff *handoff
+	answers []*handoff // of other workers, to be sent by this lane
 }
 
 // worker runs its lanes to completion on one lcore.
@@ -67,15 +75,19 @@ type worker struct {
 	counters workerCounters
 
 	// Of the current turn only.
-	now     int64 // Unix nanoseconds
-	gen     *generation
-	packets []packetState
-	jobs    []job
-	drops   [NumReasons]uint32
-	policy  *sa.PolicyState // run of packets of one policy
-	matched uint64
-	opened  openedRun
-	memo    sa.Memo // of the current burst
+	now        int64 // Unix nanoseconds
+	gen        *generation
+	packets    []packetState
+	jobs       []job
+	drops      [NumReasons]uint32
+	originated uint32
+	policy     *sa.PolicyState // run of packets of one policy
+	matched    uint64
+	opened     openedRun
+	memo       sa.Memo // of the current burst
+	quoted     packet.QuotedESP
+
+	limiter answerLimiter
 }
 
 // run is the worker's life, on its own pinned thread.
@@ -106,6 +118,9 @@ const idleTurnsBeforeSleep = 64
 
 // turnOf makes one turn of one lane and returns how many packets it received.
 func (w *worker) turnOf(l *lane) int {
+	if len(l.answers) > 0 {
+		w.takeAnswers(l)
+	}
 	l.Exchange()
 	w.countUnsent(l)
 	burst := l.Rx()
@@ -143,6 +158,10 @@ func (w *worker) finishTurn(received int) {
 }
 
 func (w *worker) flushDrops() {
+	if w.originated != 0 {
+		bump(&w.counters.originated, uint64(w.originated))
+		w.originated = 0
+	}
 	for r := range w.drops {
 		if n := w.drops[r]; n != 0 {
 			bump(&w.counters.drops[r], uint64(n))
@@ -160,6 +179,10 @@ func (w *worker) finish(l *lane) {
 			w.drop(l, p)
 			continue
 		}
+		if p.fate == fateAnswer {
+			w.answer(l, p)
+			continue
+		}
 		if down != ReasonNone {
 			p.reason = down
 			w.drop(l, p)
@@ -175,11 +198,16 @@ func (w *worker) finish(l *lane) {
 }
 
 func (w *worker) drop(l *lane, p *packetState) {
+	w.count(p)
+	l.Drop(p.mbuf)
+}
+
+// count counts a packet that is not sent.
+func (w *worker) count(p *packetState) {
 	w.drops[p.reason]++
 	if p.sess != nil {
 		p.sess.errors[p.reason].Add(1)
 	}
-	l.Drop(p.mbuf)
 }
 
 // match counts a packet under the policy that decided it, once per run of
@@ -218,6 +246,7 @@ func (w *worker) begin(burst []*pmd.Mbuf) []packetState {
 // rest as Shutdown.
 func (w *worker) drain() {
 	for _, l := range w.lanes {
+		w.takeAnswers(l)
 		w.drops[Shutdown] += uint32(l.Flush(drainTime))
 		w.countUnsent(l)
 	}

@@ -41,6 +41,9 @@ const (
 // them by others. The key in them is wiped once the SA is released.
 func (s *SA) Params() *Params { return s.params.Load() }
 
+// Source returns the source address.
+func (s *SA) Source() Addr { return s.src }
+
 // ID returns destination, protocol and SPI.
 func (s *SA) ID() ID { return s.params.Load().ID }
 

@@ -57,7 +57,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	}
 	gateway, err := ipsec.New(ipsec.Config{
 		EAL: eal, Pairs: ports.pairs, Plan: ports.plan, DB: db, Keeper: keeper, Burst: o.burst,
-		IdleBackoff: o.idleBackoff, Pass: o.pass, Log: log,
+		IdleBackoff: o.idleBackoff, Pass: o.pass, MSSClamp: o.mssClamp, LearnPathMTU: o.learnPathMTU, Log: log,
 	})
 	if err != nil {
 		return err

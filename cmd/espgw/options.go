@@ -31,6 +31,8 @@ type options struct {
 	statsPeriod  time.Duration
 	statsJSON    string
 	stateDir     string // "": the default; "none": nothing is kept
+	mssClamp     int    // octets, or ipsec.ClampAuto or ClampOff
+	learnPathMTU bool
 	replayWindow uint32
 	mtus         mtuOption
 	mbufs        int
@@ -63,7 +65,6 @@ var notBuilt = []struct{ name, short, what string }{
 	{"emulate-inline", "", "the emulated inline NIC"},
 	{"probe", "", "the capability report"},
 	{"check", "", "the host check"},
-	{"mss-clamp", "", "the TCP MSS clamp"},
 	{"link-propagation", "", "link propagation"},
 	{"interactive", "i", "the prompt"},
 	{"cmdline-file", "", "the prompt's command file"},
@@ -74,6 +75,7 @@ var notBuilt = []struct{ name, short, what string }{
 type rawOptions struct {
 	pairs, mtus              []string
 	pass, queueMap, logLevel string
+	mssClamp, pathMTU        string
 	replayWindow             uint32
 }
 
@@ -90,6 +92,8 @@ func newFlags(o *options, raw *rawOptions) *pflag.FlagSet {
 	f.StringVar(&raw.pass, "pass-ethertypes", ipsec.DefaultPassEthertypes, "`LIST` of non-IP frames that pass unchanged, by name or as 0x88cc; none for none")
 	f.Uint32Var(&raw.replayWindow, "replay-window", 1024, "anti-replay window in `PACKETS` for inbound SAs that do not say")
 	f.StringArrayVar(&raw.mtus, "mtu", nil, "largest IP packet in octets: `N` for all ports, or NAME=N for one (repeatable, or separated by commas; default: what the port has)")
+	f.StringVar(&raw.mssClamp, "mss-clamp", "auto", "segment size that protected TCP connections announce at most: `OCTETS`, auto (what fits the MTU with ESP) or off")
+	f.StringVar(&raw.pathMTU, "path-mtu", "learn", "what becomes of ICMP errors that our ESP was too big for a link: `learn` (hosts are told for 10 minutes) or ignore")
 	f.IntVar(&o.mbufs, "mbufs", 0, "`NUMBER` of packet buffers in all (default: enough for the rings, at least 8191)")
 	f.IntVar(&o.mbufSize, "mbuf-size", 0, "`OCTETS` of a packet buffer (default: from the largest MTU)")
 	f.IntVar(&o.burst, "burst", 32, "`PACKETS` a burst, 1 to 512")
@@ -169,6 +173,13 @@ func (o *options) check(raw *rawOptions) error {
 	if o.mtus, err = parseMTUs(raw.mtus); err != nil {
 		return usagef("--mtu: %w", err)
 	}
+	if o.mssClamp, err = parseMSSClamp(raw.mssClamp); err != nil {
+		return usagef("--mss-clamp %s: %w", raw.mssClamp, err)
+	}
+	if raw.pathMTU != "learn" && raw.pathMTU != "ignore" {
+		return usagef("--path-mtu %s: accepted: learn, ignore", raw.pathMTU)
+	}
+	o.learnPathMTU = raw.pathMTU == "learn"
 	if err := o.logLevel.UnmarshalText([]byte(raw.logLevel)); err != nil {
 		return usagef("--log-level %s: accepted: debug, info, warn, error", raw.logLevel)
 	}
@@ -274,6 +285,24 @@ func parseMTUs(texts []string) (mtuOption, error) {
 		}
 	}
 	return o, nil
+}
+
+// The bounds of --mss-clamp: the least that Linux uses (TCP_MIN_MSS), and what the
+// largest MTU leaves.
+const minMSS, maxMSS = 88, maxMTU - 40
+
+func parseMSSClamp(text string) (int, error) {
+	switch text {
+	case "auto":
+		return ipsec.ClampAuto, nil
+	case "off":
+		return ipsec.ClampOff, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < minMSS || n > maxMSS {
+		return 0, fmt.Errorf("accepted: auto, off, or %d to %d", minMSS, maxMSS)
+	}
+	return n, nil
 }
 
 // unknownNames returns the names of o that are no port's.

@@ -273,7 +273,7 @@ func TestOfflineRun(t *testing.T) {
 	require.EqualValues(t, 100, s.Totals.Transmitted)
 	require.EqualValues(t, 1, s.Drops["out_too_big"])
 	require.Zero(t, s.Totals.InFlight)
-	require.Len(t, s.Drops, 32, "every reason, zeros too")
+	require.Len(t, s.Drops, 34, "every reason, zeros too")
 	require.Len(t, s.SAs, 1)
 	a := s.SAs[0]
 	require.Equal(t, "out", a.Dir, "the policy's direction")

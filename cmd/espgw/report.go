@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"espgw/ipsec"
+	"espgw/ipsec/esp"
 	"espgw/pmd"
 )
 
@@ -34,6 +35,9 @@ func printMap(w io.Writer, eal *pmd.EAL, o *options, p *ports, g *ipsec.Gateway)
 			port.applied.MTU, queueText(p.plan, info.ID))
 	}
 	t.Flush()
+	for i := 0; i < len(p.all); i += 2 {
+		printMTU(w, i/2, p.all[i].applied.MTU, p.all[i+1].applied.MTU, o.mssClamp)
+	}
 	states, policies := g.Counts()
 	fmt.Fprintf(w, "engine: %s; SAs: %d; policies: %d\n", ipsec.EngineGo, states, policies)
 	if o.stateDir == stateNone {
@@ -44,6 +48,39 @@ func printMap(w io.Writer, eal *pmd.EAL, o *options, p *ports, g *ipsec.Gateway)
 	if o.control != "" {
 		fmt.Fprintf(w, "control socket: %s\n", o.control)
 	}
+}
+
+// printMTU says what of the protected side's packets fits the unprotected side with
+// ESP around it.
+func printMTU(w io.Writer, pair, protected, unprotected, clamp int) {
+	// As most SAs are: no UDP encapsulation, no IP options.
+	t := esp.Transform{ICVLen: 16}
+	inner4, inner6 := t.InnerMTU(unprotected, 20), t.InnerMTU(unprotected, 40)
+	fits := fmt.Sprintf("packets up to %d octets", inner4)
+	if inner6 != inner4 {
+		fits = fmt.Sprintf("IPv4 packets up to %d octets, IPv6 up to %d", inner4, inner6)
+	}
+	fmt.Fprintf(w, "pair %d: %s fit sealed (16-octet ICV)", pair, fits)
+	if inner4 < protected {
+		segments := map[int]string{ipsec.ClampAuto: "TCP segments are clamped to that", ipsec.ClampOff: "TCP segments are not clamped"}[clamp]
+		if segments == "" {
+			segments = fmt.Sprintf("TCP segments are clamped to %d", clamp)
+		}
+		fmt.Fprintf(w, "; senders of larger ones are told (ICMP), %s", segments)
+	}
+	fmt.Fprintln(w)
+	if inner6 < 1280 {
+		fmt.Fprintf(w, "pair %d: IPv6 needs packets of 1280 octets to fit: give the unprotected side an MTU of %d at least\n", pair, least6(&t))
+	}
+}
+
+// least6 is the smallest MTU that carries sealed IPv6 packets of 1280 octets.
+func least6(t *esp.Transform) int {
+	n := 1280
+	for t.InnerMTU(n, 40) < 1280 {
+		n++
+	}
+	return n
 }
 
 func queueText(plan *ipsec.Plan, port int) string {
