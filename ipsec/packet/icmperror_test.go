@@ -182,8 +182,10 @@ func TestAboutESPDistrustsMeta(t *testing.T) {
 	for _, frame := range [][]byte{icmp4(3, 4, ip4(50, 0, nil, quotedHeader)), icmp6(2, ip6(50, quotedHeader))} {
 		m := parse(frame)
 		for n := range frame {
-			require.Equal(t, NotAbout, AboutESP(frame[:n:n], &m, &q), n)
+			require.Equal(t, NotAbout, AboutESP(frame[:n], &m, &q), n)
 		}
+		m.Fault = Malformed
+		require.Equal(t, NotAbout, AboutESP(frame, &m, &q))
 	}
 	require.Equal(t, NotAbout, AboutESP(nil, &Meta{}, &q))
 }

@@ -130,3 +130,22 @@ func TestMayAnswerICMP(t *testing.T) {
 		require.Equal(t, typ >= 128 && typ != 137, mayAnswer(t, ether(ip6(58, message), 0x86dd)), "ICMPv6 %d", typ)
 	}
 }
+
+// TestMayAnswerDistrustsMeta: a frame that is shorter than its Meta says, with
+// more octets behind it.
+func TestMayAnswerDistrustsMeta(t *testing.T) {
+	for _, frame := range [][]byte{
+		ether(ip4(17, 0x4000, nil, pattern(40)), 0x0800),
+		ether(ip6(17, pattern(40)), 0x86dd),
+	} {
+		m := parse(frame)
+		require.True(t, MayAnswer(frame, &m))
+		for n := range frame {
+			require.False(t, MayAnswer(frame[:n], &m), n)
+			_, _, ok := TooBig(frame[:n], 0, &m, 1300)
+			require.False(t, ok, n)
+		}
+		m.Fault = Malformed
+		require.False(t, MayAnswer(frame, &m))
+	}
+}

@@ -48,9 +48,10 @@ func clampSYN(frame []byte, m *Meta, mss uint16) (changed bool) {
 		return false
 	}
 	head := int(u[12]>>4) * 4
-	if head < tcpLen || head > len(u) {
+	if head > len(u) {
 		return false
 	}
+	// Less than 5 words leave no place for options either.
 	for at := tcpLen; at < head; {
 		switch u[at] {
 		case tcpOptionEnd:

@@ -85,8 +85,11 @@ func TestClampMSSDistrustsMeta(t *testing.T) {
 	frame := ether(ip4(6, 0, nil, syn(6, 2, 4, 5, 180)), 0x0800)
 	m := parse(frame)
 	for n := range frame {
-		require.False(t, ClampMSS(frame[:n:n], &m, 100), n)
+		require.False(t, ClampMSS(frame[:n], &m, 100), n)
 	}
+	bad := m
+	bad.Fault = Malformed
+	require.False(t, ClampMSS(frame, &bad, 100))
 	require.True(t, ClampMSS(frame, &m, 100))
 }
 

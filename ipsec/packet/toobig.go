@@ -36,7 +36,7 @@ const (
 // buf has no room for it: with 48 octets in front of start (28 for IPv4) it never
 // needs more. How often to answer is the caller's business.
 func TooBig(buf []byte, start int, m *Meta, mtu int) (newStart, newEnd int, ok bool) {
-	if start < 0 || start > len(buf) || int(m.End) > len(buf)-start || !MayAnswer(buf[start:], m) {
+	if start < 0 || start > len(buf) || !MayAnswer(buf[start:], m) {
 		return 0, 0, false
 	}
 	head, most := ip4Len+icmpErrorLen, answerMax4
@@ -51,8 +51,8 @@ func TooBig(buf []byte, start int, m *Meta, mtu int) (newStart, newEnd int, ok b
 	if newEnd > len(buf) {
 		return 0, 0, false
 	}
-	// The link header moves forward, away from the packet; only then may the
-	// packet move back, where the headroom is too small for it to stay.
+	// The link header moves forward by what headroom there is, and the packet back
+	// by what is missing: neither moves over the other.
 	copy(buf[newStart:ip], buf[start:start+l3])
 	copy(buf[ip+head:newEnd], buf[start+l3:])
 	swapMACs(buf[newStart:])
