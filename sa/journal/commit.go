@@ -81,6 +81,7 @@ type before struct {
 func (j *Journal) stage(b *Batch) error {
 	j.undo = j.undo[:0]
 	j.buffer = openFrame(j.buffer[:0])
+	given := Index(len(j.table.slots))
 	for i := range b.added {
 		if err := j.stageEntry(&b.added[i]); err != nil {
 			return err
@@ -88,7 +89,7 @@ func (j *Journal) stage(b *Batch) error {
 	}
 	for _, u := range b.updates {
 		s := j.table.at(u.index)
-		if s == nil {
+		if s == nil || u.index > given {
 			return fmt.Errorf("updating entry %d: %w", u.index, ErrNoEntry)
 		}
 		j.stageUpdate(s, u)

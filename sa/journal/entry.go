@@ -21,7 +21,8 @@ type Entry struct {
 }
 
 // Index is an entry's place in an open journal, from 1; 0 is none. It is valid
-// until Close and never given to another entry meanwhile.
+// until Close, or until a removed entry is forgotten, and is never given to another
+// entry meanwhile.
 type Index uint32
 
 // seconds is t as the file has it: 0 is in use, so no time is.
