@@ -2,17 +2,19 @@
 # Gateways are killed under load and started again with the same keys: no nonce may be used twice, and no packet that
 # was accepted may be accepted again. Root; network namespaces of its own; nothing outside them is touched.
 #
-# usage: scripts/kill.sh [OPTION...] [outbound] [inbound]
+# usage: scripts/kill.sh [OPTION...] [CASE...]
 #
-#   outbound  A, which seals, is killed at random moments, some of them while it starts, and told to stop now and then.
-#             On the wire no IV comes twice under a key and no sequence number again; after a clean stop the next number
-#             follows. B, which runs all the time, accepts what comes after each start and counts no replay.
-#   inbound   B, which opens, is killed and told to stop under load. When it runs again, all that was on the wire is
-#             sent to it once more. After a kill it may accept again what came in the last moments; after a clean stop,
-#             nothing.
+# Cases, all by default (--quick: outbound-disk, inbound-memory), with the state on disk or on tmpfs:
+#   outbound-disk, outbound-memory
+#       A, which seals, is killed at random moments, some of them while it starts, and told to stop now and then. On the
+#       wire no IV comes twice under a key and no sequence number again; after a clean stop the next number follows. B,
+#       which runs all the time, accepts what comes after each start and counts no replay.
+#   inbound-disk, inbound-memory
+#       B, which opens, is killed and told to stop under load. When it runs again, what was on the wire is sent to it
+#       once more. After a kill it may accept again what came in the last moments; after a clean stop, nothing.
 #
-#   --kills N     so many kills of A under load (50), and a sixth of that of B
-#   --quick       --kills 8, and state on tmpfs and on disk is not tried for both; under a minute
+#   --kills N     so many kills of A under load (50; a fifth of that on tmpfs), and a sixth of that of B
+#   --quick       --kills 8, and only two cases; under a minute
 #   --rate N      datagrams a second from hostA (125000)
 #   --min-rate N  at least so many ESP packets a second while A runs (100000)
 #   --seed N      of the random moments
@@ -73,7 +75,7 @@ number_of() { # OPTION VALUE
 cases=() quick=no keep=yes wanted='' rate=125000 min_rate=100000 seed=$((RANDOM * 32768 + RANDOM))
 while [ $# -gt 0 ]; do
     case $1 in
-    outbound | inbound) cases+=("$1") ;;
+    outbound-disk | outbound-memory | inbound-disk | inbound-memory) cases+=("$1") ;;
     --quick) quick=yes ;;
     --no-state) keep=no ;;
     --kills) wanted=$(number_of "$@") && shift ;;
@@ -84,7 +86,10 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-if [ ${#cases[@]} -eq 0 ]; then cases=(outbound inbound); fi
+if [ ${#cases[@]} -eq 0 ]; then
+    cases=(outbound-disk outbound-memory inbound-disk inbound-memory)
+    if [ $quick = yes ]; then cases=(outbound-disk inbound-memory); fi
+fi
 if [ -z "$wanted" ]; then
     wanted=50
     if [ $quick = yes ]; then wanted=8; fi
@@ -116,30 +121,27 @@ outbound_table=() inbound_table=()
 trap kill_network_down EXIT
 trap 'exit 130' INT TERM
 
-# folder disk|memory A|B: where the gateway keeps its state in this run.
+# folder A|B: where the gateway keeps its state in this run.
 folder() {
     if [ $keep = no ]; then
         echo none
-    elif [ "$1" = disk ]; then
-        echo "$out/$run-state-$2"
+    elif [[ $run = *-disk ]]; then
+        echo "$out/$run-state-$1"
     else
-        echo "$memory/$run-state-$2"
+        echo "$memory/$run-state-$1"
     fi
 }
 
 echo "kill: seed $seed; $(stat -f -c %T "$out") and $(stat -f -c %T "$memory") for state; $rate datagrams a second"
 kill_network_up
-for one in "${cases[@]}"; do
-    for place in disk memory; do
-        run=$one-$place started=$SECONDS starts=0
-        case $quick-$run in
-        yes-outbound-memory | yes-inbound-disk) continue ;;
-        *-outbound-disk) outbound "$wanted" "$(folder disk A)" ;;
-        *-outbound-memory) outbound $(((wanted + 4) / 5)) "$(folder memory A)" ;;
-        *) inbound $(((wanted + 5) / 6)) $(((wanted + 19) / 20)) "$(folder "$place" A)" "$(folder "$place" B)" ;;
-        esac
-        echo "      $run took $((SECONDS - started)) s"
-    done
+for run in "${cases[@]}"; do
+    started=$SECONDS starts=0
+    case $run in
+    outbound-disk) outbound "$wanted" "$(folder A)" ;;
+    outbound-memory) outbound $(((wanted + 4) / 5)) "$(folder A)" ;;
+    *) inbound $(((wanted + 5) / 6)) $(((wanted + 19) / 20)) "$(folder A)" "$(folder B)" ;;
+    esac
+    echo "      $run took $((SECONDS - started)) s"
 done
 
 if [ ${#outbound_table[@]} -gt 0 ]; then

@@ -101,9 +101,9 @@ func (t *taken) after(c captured) error {
 // report prints one line and returns what is wrong. may says that something may
 // be taken again.
 func (t *taken) report(w io.Writer, stopped int64, may bool) (faults []string) {
-	oldest := 0.0
+	oldest := 0.0 // what came out until the kill took effect is younger than that
 	if t.again > 0 {
-		oldest = float64(stopped-t.oldest) / float64(time.Millisecond)
+		oldest = max(0, float64(stopped-t.oldest)/float64(time.Millisecond))
 	}
 	fmt.Fprintf(w, "before=%d again=%d oldest_ms=%.1f fresh=%d twice=%d\n",
 		len(t.first), t.again, oldest, t.fresh, t.twice)

@@ -63,6 +63,12 @@ func TestPcapRefuses(t *testing.T) {
 		require.Error(t, eachFrame(name, func(captured) error { return nil }), what)
 	}
 	require.Error(t, eachFrame(filepath.Join(t.TempDir(), "none"), nil))
+	c, err := newCapture(bytes.NewReader(long), "long")
+	require.NoError(t, err)
+	for range c.frames() {
+		t.Fatal("a frame")
+	}
+	require.ErrorContains(t, c.err, "cannot be", "no memory is taken for it")
 }
 
 func FuzzPcap(f *testing.F) {

@@ -138,6 +138,9 @@ func TestReplayAndAwait(t *testing.T) {
 	quiet, err := openSocket("lo", true)
 	require.NoError(t, err)
 	defer quiet.close()
+	_, err = r.put(clear)
+	require.NoError(t, err)
+	require.NoError(t, r.drain(ctx))
 	require.ErrorContains(t, quiet.awaitESP(none), "no ESP packet was seen")
 }
 
