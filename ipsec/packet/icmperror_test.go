@@ -90,6 +90,8 @@ func TestAboutESPNot(t *testing.T) {
 		"ipv6 ends in the sequence":     icmp6(2, esp6[:47]),
 		"quote of another version":      icmp4(3, 4, esp6),
 		"ipv6 quote of another version": icmp6(2, esp4),
+		"quote of version 5":            icmp4(3, 4, concat([]byte{0x55}, esp4[1:])),
+		"ipv6 quote of version 5":       icmp6(2, concat([]byte{0x50}, esp6[1:])),
 		"ihl 4":                         icmp4(3, 4, concat([]byte{0x44}, esp4[1:], quotedHeader)),
 		"ihl beyond the quote":          icmp4(3, 4, concat([]byte{0x4f}, esp4[1:], quotedHeader)),
 		"quoted later fragment":         icmp4(3, 4, ip4(50, 0x2001, nil, quotedHeader)),
