@@ -32,7 +32,11 @@ func TestAboutESP(t *testing.T) {
 			for at := int(m.Upper); at < int(m.End); at++ { // one bit in each octet
 				damaged := concat(frame)
 				damaged[at] ^= 0x10
+				got = QuotedESP{}
 				kind := AboutESP(damaged, &m, &got)
+				if at == int(m.Upper)+2 { // the checksum itself
+					require.Equal(t, want, got)
+				}
 				require.Contains(t, []ErrorKind{BadChecksum, NotAbout}, kind, at)
 				if at > int(m.Upper)+1 && at < int(m.Upper)+8 {
 					require.Equal(t, BadChecksum, kind, at)
