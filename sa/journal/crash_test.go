@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -96,17 +97,24 @@ func (g *rig) step(tries int) bool {
 			break
 		}
 		require.ErrorIs(g.t, err, errPlanted)
-		require.Equal(g.t, g.now, entries(g.j), "a failed batch must have no effect")
+		g.holds(g.now)
 		g.possible = append(g.possible, after)
 	}
 	g.now = after
-	require.Equal(g.t, g.now, entries(g.j))
+	g.holds(g.now)
 	if sync {
 		g.possible = nil
 	}
 	g.killed = len(g.possible)
 	g.possible = append(g.possible, after)
 	return true
+}
+
+// holds compares what readers see. (require.Equal alone would take most of the time.)
+func (g *rig) holds(want state) {
+	if got := entries(g.j); !maps.Equal(want, got) {
+		require.Equal(g.t, want, got)
+	}
 }
 
 // found opens the journal after an end of any kind and checks what it holds.
@@ -117,7 +125,9 @@ func (g *rig) found(power bool) {
 	if power {
 		from = 0
 	}
-	require.Contains(g.t, g.possible[from:], got)
+	if !slices.ContainsFunc(g.possible[from:], func(s state) bool { return maps.Equal(s, got) }) {
+		require.Contains(g.t, g.possible[from:], got)
+	}
 	g.now = got
 	require.NoError(g.t, g.j.Commit(nil, true))
 	g.possible, g.killed = []state{got}, 0

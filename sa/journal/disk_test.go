@@ -23,6 +23,7 @@ const (
 // disk is a folder with a page cache over stable storage.
 type disk struct {
 	names, stable map[string]*inode
+	rooted        bool // the folder's own name is stable
 	locked        bool
 	calls         int                           // since the process started
 	plan          func(call int) (bool, effect) // which calls fail, from 1; nil: none
@@ -106,7 +107,13 @@ func (d *disk) sync() error {
 	return planted(failed)
 }
 
-func (d *disk) ancestors() error { return planted(d.fails("ancestors")) }
+func (d *disk) ancestors() error {
+	failed := d.fails("ancestors")
+	if !failed || d.effect == effectFull {
+		d.rooted = true
+	}
+	return planted(failed)
+}
 
 func (d *disk) close() error {
 	d.locked = false
@@ -139,6 +146,9 @@ func (d *disk) losePower(survives func(*inode) []byte, names bool) {
 		d.stable = maps.Clone(d.names)
 	}
 	d.names = d.stable
+	if !d.rooted {
+		d.names = map[string]*inode{}
+	}
 	for name, i := range d.names {
 		left := survives(i)
 		d.names[name] = &inode{data: left, stable: left}

@@ -119,8 +119,11 @@ func (d *folder) ancestors() error {
 	for path := d.path; path != filepath.Dir(path); {
 		path = filepath.Dir(path)
 		dir, err := os.Open(path)
-		if err != nil {
+		if errors.Is(err, os.ErrPermission) {
 			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("opening a folder above the journal's: %w", err)
 		}
 		err = dir.Sync()
 		if errors.Is(err, syscall.EINVAL) { // a file system that keeps nothing

@@ -79,11 +79,12 @@ func (j *Journal) load(path string) error {
 func (j *Journal) begin(path string) error {
 	_, _ = rand.Read(j.secret[:]) // never fails (crypto/rand)
 	j.table = newTable(0)
-	if err := j.rewrite(); err != nil {
-		return fmt.Errorf("making %s: %w", path, err)
-	}
+	// First the folder: once there is a journal, nobody asks for its ancestors again.
 	if err := j.fileSystem.ancestors(); err != nil {
 		return err
+	}
+	if err := j.rewrite(); err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
 	}
 	j.log.Info("journal: there was none, made a new one", "path", path)
 	return nil
