@@ -21,16 +21,18 @@ fail() {
 faults=()
 fault() { faults+=("$1|$2|$3|$4|$5"); }
 
+kill_outbound='kill.sh --kills 2 --rate 20000 --min-rate 0 outbound-disk'
+kill_inbound='kill.sh --kills 1 --rate 20000 inbound-memory'
 fault reserve-ignored sa/noncememory.go 's/highest: p\.Reserved,/highest: 0,/' \
-    'kill.sh --kills 2 --rate 20000 --min-rate 0 outbound-disk' 'outbound-disk: no IV twice under a key'
+    "$kill_outbound" 'outbound-disk: no IV twice under a key'
 fault reserve-unwritten sa/durable/flush.go 's/^\t*k\.batch\.Reserve(n\.index, n\.target)$//' \
-    'kill.sh --kills 2 --rate 20000 --min-rate 0 outbound-disk' 'outbound-disk: no IV twice under a key'
+    "$kill_outbound" 'outbound-disk: no IV twice under a key'
 fault accepted-ignored sa/noncememory.go 's/accepted: p\.Highest,/accepted: 0,/' \
-    'kill.sh --kills 1 --rate 20000 inbound-memory' 'inbound-memory: round 1: after a kill nothing is accepted again'
+    "$kill_inbound" 'inbound-memory: round 1: after a kill nothing is accepted again'
 fault accepted-unwritten sa/durable/keeper.go 's/^\tif accepted {$/\tif false {/' \
-    'kill.sh --kills 1 --rate 20000 inbound-memory' 'inbound-memory: round 1: after a kill nothing is accepted again'
+    "$kill_inbound" 'inbound-memory: round 1: after a kill nothing is accepted again'
 fault window-empty sa/noncememory.go 's/l\.resumed = true$/l.resumed = false/' \
-    'kill.sh --kills 1 --rate 20000 inbound-memory' 'inbound-memory: round 2: after a clean stop nothing is accepted again'
+    "$kill_inbound" 'inbound-memory: round 2: after a clean stop nothing is accepted again'
 
 [ "$(id -u)" -eq 0 ] || fail "the tests make network namespaces, which needs root"
 [ -x bin/espload ] || fail "bin/espload is not there: make build"

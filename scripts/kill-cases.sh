@@ -29,14 +29,26 @@ config_kill() {
 
 mark() { echo "$(now) $1" >>"$out/$run.marks"; }
 
-# run_a_while MIN MAX: starts A, and returns a random time (in ms) after the first ESP packet.
+# run_a_while MIN MAX: starts A, and returns a random time (in ms) after the first ESP packet. start_ms is how long that
+# took to come.
 run_a_while() {
+    local begun=${EPOCHREALTIME/[.,]/}
     gateway_run A "$state_A"
     in_ns "$wire" "$bin/espload" await wan0 2>"$work/await" || {
         tail -n 5 "$log" >&2
         fail "gateway A sends nothing: $(cat "$work/await")"
     }
+    start_ms=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
     random_sleep "$1" "$2"
+}
+
+# kill_early: A is started and killed at a random moment before it sends, or shortly after.
+kill_early() {
+    gateway_run A "$state_A"
+    random_sleep 0 "$start_ms"
+    gateway_kill A
+    mark early
+    early=$((early + 1))
 }
 
 # peer_goes_on: B has accepted packets of every SA since the last time it was asked.
@@ -55,7 +67,7 @@ nothing_stuck() {
 # outbound KILLS STATE-FOLDER: A is killed under load again and again, now and then while it starts, and now and then
 # told to stop. Its peer runs all the time.
 outbound() {
-    local wanted=$1 state_A=$2 accepted='' stuck=() early=0 clean=0
+    local wanted=$1 state_A=$2 accepted='' stuck=() early=0 clean=0 start_ms=300 i
     kills=0
     config_kill
     gateway_run B none
@@ -63,19 +75,14 @@ outbound() {
     local log_B=$log
     record_start "$gwA" eth4 out "$out/$run.pcap" 'ip proto 50 or ip6 proto 50' 96
     load_start 0
+    for ((i = 0; i < 3; i++)); do kill_early; done # while there is no state yet
     while [ $kills -lt "$wanted" ]; do
         run_a_while 20 400
         gateway_kill A
         mark kill
         kills=$((kills + 1))
         peer_goes_on
-        if [ $((kills % 3)) -eq 0 ]; then
-            gateway_run A "$state_A"
-            random_sleep 0 300
-            gateway_kill A
-            mark early
-            early=$((early + 1))
-        fi
+        if [ $((kills % 3)) -eq 0 ]; then kill_early; fi
         if [ $((kills % 4)) -eq 0 ] || [ $kills -eq "$wanted" ]; then
             run_a_while 20 200
             gateway_stop A
@@ -110,19 +117,19 @@ figure() { sed -n "s/^$1=//p" <<<"$figures"; }
 # sent to it once more when it runs again.
 inbound() {
     local kills=$1 clean=$2 state_A=$3 state_B=$4 round how accepted='' stuck=() captures=()
-    local packets=0 again=0 again_clean=0 worst=0
+    local packets=0 again=0 again_clean=0 worst=0 last=$(($1 + $2))
     config_kill
     gateway_run A "$state_A"
     gateway_ready A
     gateway_run B "$state_B"
     gateway_ready B
-    for ((round = 1; round <= kills + clean; round++)); do
+    for ((round = 1; round <= last; round++)); do
         # The clean stops are spread among the kills, and the last round is one.
         how=killed
-        if [ $((round * clean / (kills + clean))) -gt $(((round - 1) * clean / (kills + clean))) ]; then how=stopped; fi
+        if [ $((round * clean / last)) -gt $(((round - 1) * clean / last)) ]; then how=stopped; fi
         inbound_round
     done
-    check "packets of every SA were accepted in each of $((kills + clean)) rounds" nothing_stuck
+    check "packets of every SA were accepted in each of $last rounds" nothing_stuck
     gateway_stop B
     log=$out/$run-A-001.log
     gateway_stop A
@@ -151,7 +158,7 @@ inbound_round() {
     gateway_ready B
     accepted='' # its counters begin anew
     files=(--file "$wire_file")
-    if [ $how = stopped ]; then # everything there ever was
+    if [ $round = $last ]; then # everything there ever was
         files=()
         for file in "${captures[@]}"; do files+=(--file "$file"); done
     fi

@@ -32,7 +32,7 @@ kill_network_up() {
 }
 
 # now: Unix time in seconds with six decimals, as captures have it.
-now() { echo "${EPOCHREALTIME/,/.}"; }
+now() { echo "${EPOCHREALTIME/,/.}"; } # whatever the locale's decimal point is
 
 # random_sleep FROM TO: so many milliseconds. RANDOM has been seeded, so that a run can be repeated.
 random_sleep() {
@@ -44,9 +44,9 @@ random_sleep() {
 # its own; $log names the last one. qdisc_bypass=0: what is sent past that layer is not seen by tcpdump. The ring of B's
 # unprotected port holds what comes while B waits for a CPU.
 gateway_run() {
-    local side=$1 ring=framesz=2048,blocksz=65536,framecnt=4096 wan
+    local side=$1 ring=framesz=2048,blocksz=65536,framecnt=8192 wan
     wan=$ring,qdisc_bypass=0
-    if [ "$side" = B ]; then wan=${ring/4096/32768}; fi
+    if [ "$side" = B ]; then wan=${ring/8192/32768}; fi
     starts=$((starts + 1))
     log=$out/$run-$side-$(printf %03d $starts).log
     eal_args "$lab-gw$side" 192

@@ -15,7 +15,7 @@
 #
 #   --kills N     so many kills of A under load (50; a fifth of that on tmpfs), and a sixth of that of B
 #   --quick       --kills 8, and only two cases; under a minute
-#   --rate N      datagrams a second from hostA (125000)
+#   --rate N      datagrams a second from hostA (150000)
 #   --min-rate N  at least so many ESP packets a second while A runs (100000)
 #   --seed N      of the random moments
 #   --no-state    gateways that keep no state: the test must fail
@@ -72,7 +72,7 @@ number_of() { # OPTION VALUE
     [[ ${2-} =~ ^[0-9]{1,9}$ ]] || fail "$1: a number is needed"
     echo "$2"
 }
-cases=() quick=no keep=yes wanted='' rate=125000 min_rate=100000 seed=$((RANDOM * 32768 + RANDOM))
+cases=() quick=no keep=yes wanted='' rate=150000 min_rate=100000 seed=$((RANDOM * 32768 + RANDOM))
 while [ $# -gt 0 ]; do
     case $1 in
     outbound-disk | outbound-memory | inbound-disk | inbound-memory) cases+=("$1") ;;
