@@ -16,48 +16,10 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 goldens=$here/../sa/xfrm/testdata/goldens
 work=${GOLDENS_DIR:-/tmp/espgw-goldens-$(id -u)}
-# The mirror that this machine's own apt uses, unless another is named.
-mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | awk '/\/debian\/*$/ && !n++')}
+# shellcheck source=scripts/guest.sh
+. "$here/guest.sh"
 
 die() { echo "goldens: $*" >&2; exit 1; }
-
-need() {
-    local tool
-    for tool in apt-get dpkg qemu-system-x86_64 busybox cpio xz; do
-        command -v "$tool" >/dev/null || die "$tool is missing; on Debian: apt install qemu-system-x86 busybox-static cpio xz-utils"
-    done
-}
-
-# apt with lists, cache and status of its own: nothing of this system is touched.
-private_apt() { # RELEASE COMMAND ARGS...
-    local dir=$work/$1 command=$2
-    shift 2
-    "$command" -q -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State::lists="$dir/lists" -o Dir::State::status="$dir/status" \
-        -o Dir::Cache="$dir/cache" -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
-# The packages, unpacked: kernel and modules in kernel/, iproute2 with the
-# libraries it needs in tree/.
-fetch() { # RELEASE
-    local release=$1 dir=$work/$1 kernel deb
-    [[ ! -e $dir/fetched ]] || return 0
-    echo "goldens: fetching Debian $release's kernel and iproute2"
-    rm -rf "$dir"
-    mkdir -p "$dir"/{lists/partial,cache/archives/partial,debs,kernel,tree}
-    touch "$dir/status"
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$dir/sources.list"
-    private_apt "$release" apt-get update
-    kernel=$(private_apt "$release" apt-cache depends linux-image-amd64 |
-        sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-    private_apt "$release" apt-get -y --no-install-recommends --download-only install iproute2 netbase
-    (cd "$dir/debs" && private_apt "$release" apt-get download "$kernel")
-    dpkg -x "$dir"/debs/linux-image-*.deb "$dir/kernel"
-    for deb in "$dir"/cache/archives/*.deb; do
-        dpkg -x "$deb" "$dir/tree"
-    done
-    touch "$dir/fetched"
-}
 
 # What the guest may load; whole folders, because the kernel asks for crypto
 # modules by alias only when a state is added.
@@ -75,39 +37,14 @@ simulated_device() { # RELEASE VERSION
 }
 
 build() { # RELEASE
-    local dir=$work/$1 root=$work/$1/root lib version m file link
+    local dir=$work/$1
     echo "goldens: building the guest of $1"
-    rm -rf "$root"
-    mkdir -p "$root"/{bin,dev,etc,proc,run,sys,tmp,var/run,usr}
-    cp -a "$dir/tree/." "$root/"
-    # trixie's packages put everything under /usr and rely on these links.
-    for link in lib lib64 sbin; do
-        [[ -e $root/$link ]] || ln -s "usr/$link" "$root/$link"
-    done
-    rm -rf "${root:?}"/usr/{share,include} "$root"/usr/lib/x86_64-linux-gnu/{gconv,perl-base}
-    cp "$(command -v busybox)" "$root/bin/busybox"
-    cp "$here/goldens/guest-init" "$root/init"
-    chmod 755 "$root/init"
-    cp -r "$goldens/cases" "$root/cases"
-    lib=$dir/kernel/lib
-    [[ -d $lib/modules ]] || lib=$dir/kernel/usr/lib
-    version=$(basename "$lib"/modules/*)
-    mkdir -p "$root/lib/modules/$version/kernel"
-    for m in "${modules[@]}"; do
-        for file in "$lib/modules/$version/kernel/$m" "$lib/modules/$version/kernel/$m.xz"; do
-            [[ -e $file ]] || continue
-            mkdir -p "$root/lib/modules/$version/kernel/$(dirname "$m")"
-            cp -r "$file" "$root/lib/modules/$version/kernel/$(dirname "$m")/"
-        done
-    done
-    simulated_device "$1" "$version"
-    [[ ! -e $dir/netdevsim.ko ]] || cp "$dir/netdevsim.ko" "$root/lib/"
-    find "$root/lib/modules" -name '*.ko.xz' -exec xz -d {} +
-    cp "$lib/modules/$version"/modules.{builtin,order} "$root/lib/modules/$version/"
-    busybox depmod -b "$root" "$version"
-    cp "$dir"/kernel/boot/vmlinuz-* "$dir/vmlinuz"
-    (cd "$root" && find . | cpio -o -H newc --quiet) >"$dir/initramfs"
-    rm -rf "$root"
+    guest_root "$dir" "$here/goldens/guest-init"
+    cp -r "$goldens/cases" "$dir/root/cases"
+    guest_modules "$dir" "${modules[@]}"
+    simulated_device "$1" "$(guest_version "$dir")"
+    [[ ! -e $dir/netdevsim.ko ]] || cp "$dir/netdevsim.ko" "$dir/root/lib/"
+    guest_pack "$dir"
 }
 
 # The guest runs the cases at boot and sends a tar of the transcripts, in base64,
@@ -116,22 +53,19 @@ record() { # RELEASE
     local release=$1 dir=$work/$1 out=$goldens/$1
     echo "goldens: running the cases on $release"
     rm -f "$dir"/{console.log,result}
-    timeout 900 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
-        -machine pc,accel=tcg -cpu qemu64,+rdrand -smp 1 -m 768 -rtc base=2026-01-02T03:04:05 \
-        -kernel "$dir/vmlinuz" -initrd "$dir/initramfs" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off" \
-        -serial "file:$dir/console.log" -serial "file:$dir/result"
+    guest_command "$dir" 768 -rtc base=2026-01-02T03:04:05 -serial "file:$dir/console.log" -serial "file:$dir/result"
+    timeout 900 "${qemu[@]}"
     grep -q 'GOLDENS: done' "$dir/console.log" || die "the guest failed; see $dir/console.log"
     mkdir -p "$out"
     base64 -di <"$dir/result" | tar -x -C "$out"
     echo "goldens: $(find "$out" -name '*.txt' | wc -l) transcripts in $out"
 }
 
-need
+guest_need
 (($# > 0)) || set -- bookworm trixie
 for release in "$@"; do
     [[ $release == bookworm || $release == trixie ]] || die "no such release: $release"
-    fetch "$release"
+    guest_fetch "$work/$release" "$release" linux-image-amd64 iproute2 netbase
     build "$release"
     record "$release"
 done
