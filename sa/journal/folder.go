@@ -71,12 +71,12 @@ func (d *folder) create(name string) (file, error) {
 	return osFile{f}, nil
 }
 
-// openAt opens a file that it trusts. O_NONBLOCK is for a FIFO, which would block.
+// openAt opens a file that it trusts. (For reading and writing, so a FIFO does not block.)
 func (d *folder) openAt(name string, flags int) (*os.File, error) {
 	path := filepath.Join(d.path, name)
 	fd, err := retry(func() (int, error) {
 		return syscall.Openat(int(d.dir.Fd()), name,
-			flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0o600)
+			flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 	})
 	switch {
 	case errors.Is(err, syscall.ELOOP):
