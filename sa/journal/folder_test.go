@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -229,6 +230,13 @@ func TestDiskFull(t *testing.T) {
 		t.Skip("mounting a small tmpfs needs root")
 	}
 	mount := t.TempDir()
+	// In a mount namespace of this goroutine's thread, which ends with it: nothing is
+	// left behind, however the test ends.
+	runtime.LockOSThread()
+	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+		t.Skipf("no mount namespace can be made here: %v", err)
+	}
+	require.NoError(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
 		t.Skipf("a tmpfs cannot be mounted here: %v", err)
 	}
