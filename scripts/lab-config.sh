@@ -83,6 +83,18 @@ config_everything() {
     pass_neighbour_discovery
 }
 
+# mtu: as everything, with the same ICV for both, so that the same fits into the link.
+config_mtu() {
+    config_empty
+    sa 4 0x6001 AB 1 "$gcm" 20 128 replay-window 1024
+    sa 4 0x6002 BA 1 "$gcm" 20 128 replay-window 1024
+    sa 6 0x6003 AB 2 "$gcm" 36 128 replay-window 1024
+    sa 6 0x6004 BA 2 "$gcm" 36 128 replay-window 1024
+    protect 4 1
+    protect 6 2
+    pass_neighbour_discovery
+}
+
 config_encap() {
     config_empty
     sa 4 0x2001 AB 1 "$gcm" 20 128 replay-window 128 encap espinudp 4500 4500 0.0.0.0

@@ -93,6 +93,43 @@ set_mtu() {
     for ns in wan0 wan1 br0; do ip -n "$wire" link set "$ns" mtu "$2"; done
 }
 
+# wire_routed MTU: a router instead of the bridge, with that MTU towards gateway B. The hosts do not know it: it answers
+# for each of them (proxy ARP, proxy neighbour discovery) on the other's side.
+wire_routed() {
+    local port router4=14.0.0.1 router6=2001:db8:14::1
+    ip -n "$wire" link set br0 down
+    ip -n "$wire" link set wan1 mtu "$1"
+    ip -n "$gwB" link set eth4 mtu "$1"
+    for port in "wan0 52 70" "wan1 70 52"; do
+        # shellcheck disable=SC2086 # three words
+        set -- $port
+        ip -n "$wire" link set "$1" nomaster
+        in_ns "$wire" sysctl -q "net.ipv6.conf.$1.accept_dad=0" "net.ipv6.conf.$1.disable_ipv6=0" \
+            "net.ipv6.conf.$1.proxy_ndp=1" "net.ipv6.neigh.$1.proxy_delay=0" \
+            "net.ipv4.conf.$1.proxy_arp=1" "net.ipv4.conf.$1.rp_filter=0" "net.ipv4.neigh.$1.proxy_delay=0"
+        ip -n "$wire" addr add $router4/32 dev "$1"
+        ip -n "$wire" addr add $router6/128 dev "$1" nodad
+        ip -n "$wire" route add "14.0.0.$2/32" dev "$1"
+        ip -n "$wire" -6 route add "2001:db8:14::$2/128" dev "$1"
+        ip -n "$wire" neigh add proxy "2001:db8:14::$3" dev "$1"
+    done
+    in_ns "$wire" sysctl -q net.ipv4.conf.all.rp_filter=0 net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+}
+
+# wire_bridged: the bridge again.
+wire_bridged() {
+    local port
+    in_ns "$wire" sysctl -q net.ipv4.ip_forward=0 net.ipv6.conf.all.forwarding=0
+    for port in wan0 wan1; do
+        ip -n "$wire" neigh flush proxy dev $port
+        ip -n "$wire" addr flush dev $port
+        ip -n "$wire" route flush dev $port
+        in_ns "$wire" sysctl -q net.ipv6.conf.$port.disable_ipv6=1 net.ipv4.conf.$port.proxy_arp=0
+        ip -n "$wire" link set $port master br0
+    done
+    ip -n "$wire" link set br0 up
+}
+
 network_down() {
     local pid ns
     for pid in "${gateway_pid[@]}" "${background[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
@@ -125,6 +162,11 @@ gateway_started() { grep -q 'msg=started' "$out/$run-$1.log"; }
 gateways_up() {
     gateway_start A "$1" ${2:+--xfrm "$2"}
     gateway_start B "$1" ${3:+--xfrm "$3"}
+    gateways_wait
+}
+
+# gateways_wait: until both have started.
+gateways_wait() {
     local side
     for side in A B; do
         wait_for 15 gateway_started $side || {

@@ -5,10 +5,11 @@
 #
 #   hostA 14.0.0.52 ─ espgw A ══ ESP ══ espgw B ─ hostB 14.0.0.70
 #
-# Cases, all by default (--quick: classic, everything, throughput, attack):
+# Cases, all by default (--quick: classic, everything, throughput, mtu, attack):
 #   classic     the commands of many a guide: one key and SPI for both directions, TCP only
 #   everything  all of IPv4 and IPv6, other keys, VLAN-tagged frames
 #   throughput  TCP with no gateway, gateways without policies, gateways with ESP
+#   mtu         1500 octets on every link: TCP's segment size, path MTU discovery, a router, made up ICMP errors
 #   jumbo       hosts with an MTU of 8000
 #   encap       ESP in UDP (RFC 3948)
 #   esn         extended sequence numbers over 2^32, AES-GCM and ChaCha20-Poly1305
@@ -30,6 +31,8 @@ here=$PWD/scripts
 . scripts/lab-cases.sh
 # shellcheck source=scripts/lab-live.sh
 . scripts/lab-live.sh
+# shellcheck source=scripts/lab-mtu.sh
+. scripts/lab-mtu.sh
 
 fail() {
     printf 'lab: %s\n' "$*" >&2
@@ -61,7 +64,7 @@ check() {
 
 cases=() quick=no
 seconds=1 # of a measurement
-all=(classic everything throughput jumbo encap esn live attack)
+all=(classic everything throughput mtu jumbo encap esn live attack)
 for word; do
     case " ${all[*]} " in
     *" $word "*) cases+=("$word") ;;
@@ -76,7 +79,7 @@ for word; do
 done
 if [ ${#cases[@]} -eq 0 ]; then
     cases=("${all[@]}")
-    if [ $quick = yes ]; then cases=(classic everything throughput attack); fi
+    if [ $quick = yes ]; then cases=(classic everything throughput mtu attack); fi
 fi
 
 [ "$(id -u)" -eq 0 ] || fail "network namespaces need root"
@@ -106,6 +109,11 @@ done
 if [ ${#table[@]} -gt 0 ]; then
     printf '\n%-36s %12s %12s\n' "TCP, Mbit/s, better of two tries" "A to B" "B to A"
     printf '%s\n' "${table[@]}"
+fi
+if [ ${#mtu_table[@]} -gt 0 ]; then
+    printf '\n%-26s %19s %19s  %-10s %11s %10s\n' "every link of 1500, Mbit/s" "IPv4 A to B, B to A" "IPv6 A to B, B to A" \
+        "MSS seen" out_too_big originated
+    printf '%s\n' "${mtu_table[@]}"
 fi
 printf '\nCaptures, counters and logs are in build/lab.\n'
 if [ ${#failures[@]} -gt 0 ]; then
