@@ -2,6 +2,9 @@
 // chain, and as much of the upper layer as the SPD needs. It never allocates,
 // never panics and never reads outside the IP packet, whatever the octets are.
 //
+// It also writes, in place: what a kernel left of a checksum, TCP segment sizes,
+// and the answer to a packet that is too big.
+//
 // Parse fills a Meta: where the IP header is, where an outbound ESP header
 // goes, where the upper-layer header is, and the sa.Flow that the tables are
 // asked about. ParseUpper does the last step again after an ESP packet was

@@ -107,7 +107,14 @@ func (k *Keeper) Durable() *sa.Durable {
 }
 
 // Attach names the DB, which was made with Durable, before its first transaction.
-func (k *Keeper) Attach(db *sa.DB) { k.db = db }
+// It writes once: what that costs (the journal is written anew) and what can go
+// wrong with it shall not come under traffic.
+func (k *Keeper) Attach(db *sa.DB) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.db, k.unsynced = db, true
+	k.flush()
+}
 
 // Run serves the DB until quit is closed.
 func (k *Keeper) Run(quit <-chan struct{}) {

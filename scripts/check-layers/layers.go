@@ -17,12 +17,14 @@ type layer struct {
 var layers = []layer{
 	{folder: "sa"},
 	{folder: "sa/xfrm", may: []string{"sa"}},
+	{folder: "sa/journal"},
+	{folder: "sa/durable", may: []string{"sa", "sa/journal"}},
 	{folder: "ipsec/packet", may: []string{"sa"}},
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
 	{folder: "pmd", may: []string{"golang.org/x/sys"}, native: true},
 	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
-	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "pmd", "golang.org/x/sys"}},
-	{folder: "cmd", may: []string{"ipsec", "sa", "pmd", "golang.org/x/sys", "github.com/spf13/pflag"}},
+	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "sa/durable", "pmd", "golang.org/x/sys"}},
+	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "golang.org/x/sys", "github.com/spf13/pflag"}},
 	{folder: "scripts"},
 }
 
