@@ -41,10 +41,10 @@ random_sleep() {
 }
 
 # gateway_run A|B STATE-FOLDER: espgw in its namespace, with the run's file of ip xfrm commands. Each start has a log of
-# its own; $log names the last one. qdisc_bypass=0: what is sent past that layer is not seen by tcpdump. The ring of B's
-# unprotected port holds what comes while B waits for a CPU.
+# its own; $log names the last one. qdisc_bypass=0: what is sent past that layer is not seen by tcpdump. Frames are
+# small and so are the rings' slots; those of B's unprotected port hold what comes while B waits for a CPU.
 gateway_run() {
-    local side=$1 ring=framesz=2048,blocksz=65536,framecnt=8192 wan
+    local side=$1 ring=framesz=512,blocksz=65536,framecnt=8192 wan
     wan=$ring,qdisc_bypass=0
     if [ "$side" = B ]; then wan=${ring/8192/32768}; fi
     starts=$((starts + 1))
@@ -52,7 +52,7 @@ gateway_run() {
     eal_args "$lab-gw$side" 192
     ip netns exec "$lab-gw$side" "$bin/espgw" "${eal[@]}" \
         --vdev "net_af_packet0,iface=lan,$ring" --vdev "net_af_packet1,iface=eth4,$wan" \
-        -- --pair lan=net_af_packet0,eth4=net_af_packet1 --mtu lan=1500,eth4=1600 --state-dir "$2" \
+        -- --pair lan=net_af_packet0,eth4=net_af_packet1 --mtu lan=300,eth4=400 --state-dir "$2" \
         --idle-backoff 50us --xfrm "$out/$run-$side.xfrm" --control "$work/$side.sock" --stats-json "$work/$side.json" \
         >"$log" 2>&1 &
     gateway_pid[$side]=$!
@@ -130,13 +130,31 @@ record_start() {
     wait_for 10 grep -q listening "$4.err" || fail "tcpdump did not start: $(cat "$4.err")"
 }
 
-# record_stop FILE: it must not have lost a frame.
+# record_stop FILE: it must not have lost a frame, nor left one unread.
 record_stop() {
-    sleep 0.3 # the last frames are on their way to tcpdump
+    wait_for 10 all_read "$1" || true
     stop_process "${recorders[$1]}" || true
     unset "recorders[$1]"
-    if ! grep -q '^0 packets dropped by kernel' "$1.err"; then bad "tcpdump lost frames: $(tail -n 1 "$1.err")"; fi
+    tail -n 3 "$1.err" | paste -sd ' ' >"$work/recorded"
+    read_all <"$work/recorded" || bad "tcpdump lost frames: $(cat "$work/recorded")"
     rm -f "$1.err"
+}
+
+# all_read FILE: tcpdump, which says on SIGUSR1 how far it is, has read what there is: it waits for its last block, up
+# to a second. read_all: a line of it says so.
+all_read() {
+    kill -USR1 "${recorders[$1]}"
+    sleep 0.1
+    tail -n 1 "$1.err" | read_all
+}
+read_all() { grep -qE '\b([0-9]+) packets? captured,? \1 packets? received by filter,? 0 packets? dropped by kernel'; }
+
+# load_drained: A has sealed all that was in its receive ring.
+load_drained() {
+    local before=${sealed-}
+    counters A
+    sealed=$(sa_packets A)
+    [ "$sealed" = "$before" ]
 }
 
 # kill_network_down: everything that was started ends, and nothing stays but what is in build/kill.

@@ -14,7 +14,7 @@
 #       once more. After a kill it may accept again what came in the last moments; after a clean stop, nothing.
 #
 #   --kills N     so many kills of A under load (50; a fifth of that on tmpfs), and a sixth of that of B
-#   --quick       --kills 8, and only two cases; under a minute
+#   --quick       --kills 8 --min-rate 20000, and only two cases; under a minute on two idle CPUs
 #   --rate N      datagrams a second from hostA (150000)
 #   --min-rate N  at least so many ESP packets a second while A runs (100000)
 #   --seed N      of the random moments
@@ -72,7 +72,7 @@ number_of() { # OPTION VALUE
     [[ ${2-} =~ ^[0-9]{1,9}$ ]] || fail "$1: a number is needed"
     echo "$2"
 }
-cases=() quick=no keep=yes wanted='' rate=150000 min_rate=100000 seed=$((RANDOM * 32768 + RANDOM))
+cases=() quick=no keep=yes wanted='' rate=150000 min_rate='' seed=$((RANDOM * 32768 + RANDOM))
 while [ $# -gt 0 ]; do
     case $1 in
     outbound-disk | outbound-memory | inbound-disk | inbound-memory) cases+=("$1") ;;
@@ -90,9 +90,10 @@ if [ ${#cases[@]} -eq 0 ]; then
     cases=(outbound-disk outbound-memory inbound-disk inbound-memory)
     if [ $quick = yes ]; then cases=(outbound-disk inbound-memory); fi
 fi
-if [ -z "$wanted" ]; then
-    wanted=50
-    if [ $quick = yes ]; then wanted=8; fi
+if [ $quick = yes ]; then
+    wanted=${wanted:-8} min_rate=${min_rate:-20000}
+else
+    wanted=${wanted:-50} min_rate=${min_rate:-100000}
 fi
 RANDOM=$seed
 # What is accepted is written every 100 ms, and the write takes its time on a machine that is busy.

@@ -15,6 +15,7 @@ func checkCommand(f *pflag.FlagSet) action {
 	config := f.String("xfrm", "", "`FILE` of ip xfrm commands with the SAs and their keys")
 	marks := f.String("marks", "", "`FILE` of lines SECONDS kill|early|clean: when, in Unix seconds, the sender had ended")
 	minimum := f.Float64("min-rate", 0, "fail when fewer `PACKETS` a second passed while the sender ran")
+	wraps := f.Bool("wraps", false, "fail when no SA's numbers went over 2^32")
 	return func(_ context.Context, words []string, stdout io.Writer) error {
 		if len(words) == 0 || *config == "" {
 			return usagef("captures and --xfrm FILE are needed")
@@ -39,6 +40,9 @@ func checkCommand(f *pflag.FlagSet) action {
 			}
 		}
 		faults := sas.report(stdout)
+		if *wraps && !sas.wrapped() {
+			faults = append(faults, "no sequence number went over 2^32")
+		}
 		faults = append(faults, runs.report(stdout, *minimum)...)
 		for _, fault := range faults {
 			fmt.Fprintf(stdout, "fault: %s\n", fault)

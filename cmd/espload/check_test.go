@@ -79,6 +79,15 @@ func TestCheck(t *testing.T) {
 			faults:  []string{"1 sequence numbers are not above"},
 		},
 		"over 2^32 with ESN": {packets: []sent{{1, 3, 1 << 30, 5}, {1, 3, 2 << 30, 6}, {1, 3, 3 << 30, 7}, {1, 3, 5, 8}}},
+		"over 2^32 as it should": {
+			packets: []sent{{1, 3, 1 << 31, 5}, {1, 3, 1<<32 - 1, 6}, {1, 3, 0, 7}},
+			options: []string{"--wraps"},
+		},
+		"not over 2^32": {
+			packets: []sent{{1, 3, 1 << 31, 5}, {1, 3, 1<<32 - 1, 6}},
+			options: []string{"--wraps"},
+			faults:  []string{"no sequence number went over 2^32"},
+		},
 		"over 2^32 without ESN": {
 			packets: []sent{{1, 1, 1 << 30, 5}, {1, 1, 2 << 30, 6}, {1, 1, 3 << 30, 7}, {1, 1, 5, 8}},
 			faults:  []string{"wrapped without ESN"},

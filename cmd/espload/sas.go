@@ -158,6 +158,11 @@ func (s *sas) report(w io.Writer) (faults []string) {
 	return faults
 }
 
+// wrapped reports whether an SA's numbers went over 2^32.
+func (s *sas) wrapped() bool {
+	return slices.ContainsFunc(s.order, func(one *seen) bool { return one.high > 0 })
+}
+
 // distinct counts the different values of what is sorted.
 func distinct(sorted []uint64) int {
 	n := 0
