@@ -36,8 +36,21 @@ lab: ## two hosts talk through two gateways, in network namespaces; root
 	@scripts/lab.sh
 
 .PHONY: test
-test: ## all tests: lint, unit, race, demo, lab; under 12 minutes on 2 cores
+test: ## all tests: lint, unit, race, demo, lab, kills, a Linux peer; under 20 minutes on 2 cores
 	@scripts/test.sh
+
+.PHONY: interop
+interop: ## two peers, at length: the Linux kernel in QEMU, and DPDK's ipsec-secgw; root
+	@scripts/setup.sh interop
+	@$(MAKE) --no-print-directory bin/espgw
+	@scripts/interop.sh
+	@scripts/interop-secgw.sh
+
+.PHONY: kill
+kill: ## gateways are killed under load, 50 times and more: no nonce twice, no packet again; root
+	@scripts/setup.sh lab
+	@$(MAKE) --no-print-directory bin/espgw
+	@scripts/kill.sh
 
 .PHONY: lint
 lint: ## format, vet, staticcheck, layers, go.mod, generated files, shell scripts
@@ -57,7 +70,7 @@ bench: ## packets a second of one lcore, beside DPDK's ipsec-secgw; root
 
 .PHONY: goldens
 goldens: ## records iproute2's listings anew from a guest; root
-	@scripts/setup.sh interop
+	@scripts/setup.sh guest
 	@scripts/goldens.sh
 
 .PHONY: chroot-proof

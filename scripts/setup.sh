@@ -17,9 +17,10 @@ Installs what the named parts need; default: test.
   demo       make demo
   lint       make lint: build, and shellcheck
   lab        make lab: network namespaces, iperf3, ping, tcpdump, tshark
+  guest      a Linux kernel in QEMU: make goldens
   test       make test: all of the above
   bench      make bench: DPDK's example programs and tools
-  interop    make goldens: Linux in a QEMU guest
+  interop    make interop: lab, guest and bench
   vectors    scripts/vectors: scapy
   chroot     make chroot-proof: debootstrap
   hugepages  256 free huge pages of 2 MiB until the next boot, for gateways on network cards (no target needs them)
@@ -50,11 +51,12 @@ packages_of() {
     lint) packages_of build && echo shellcheck ;;
     lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark procps \
         util-linux python3 python3-cryptography ;;
-    test) packages_of demo && packages_of lint && packages_of lab ;;
+    guest) packages_of lab && echo qemu-system-x86 busybox-static cpio socat xz-utils ;;
+    test) packages_of demo && packages_of lint && packages_of guest ;;
     bench) packages_of build && echo make dpdk dpdk-dev dpdk-doc python3 ;;
     vectors) echo python3-scapy python3-cryptography ;;
     hugepages) ;;
-    interop) packages_of lab && echo qemu-system-x86 busybox-static cpio socat xz-utils ;;
+    interop) packages_of guest && packages_of bench ;;
     chroot) echo debootstrap git ;;
     esac
 }
@@ -65,7 +67,7 @@ drivers="net_ring net_pcap net_memif net_af_packet net_tap net_null net_virtio n
 parts=()
 for part in "$@"; do
     case $part in
-    build | demo | lint | lab | test | bench | interop | vectors | chroot | hugepages) parts+=("$part") ;;
+    build | demo | lint | lab | guest | test | bench | interop | vectors | chroot | hugepages) parts+=("$part") ;;
     -h | --help)
         usage
         exit 0
