@@ -10,7 +10,7 @@ traffic() {
     check "$1: ping from Linux, 10 of 10, 56 and 1200 octets" guest "traffic ping $3 56 && traffic ping $3 1200"
     check "$1: ping from the host behind espgw" eval "host_traffic ping $2 56 && host_traffic ping $2 1200"
     check "$1: UDP from Linux, 5 datagrams of 1300 octets come back" guest_traffic udp "$3" 1300 5
-    check "$1: UDP from the host, 20 datagrams of 1300 octets come back" host_traffic udp "$2" 1300 20
+    check "$1: UDP from the host, 20 datagrams of 1300 octets come back" in_ns "$hostB" "$here/lab-echo.py" ask "$2" 1300 20
     check "$1: TCP from Linux, 200 kB there and back" guest_traffic tcp "$3" 200000
     check "$1: TCP from the host, 200 kB there and back" host_traffic tcp "$2" 200000
 }
@@ -103,8 +103,12 @@ case_esnwrap() {
     begin || return 0
     traffic4 "ESN over 2^32"
     NO_TSHARK=yes finish --clear arp,nd --min 100 --beyond 0x100000000
-    check "capture: the direction that began above 2^32 passed 2^33" "$here/check-esp.py" --xfrm <(grep 0x1002 "$out/$run-B.xfrm") \
-        --xfrm "$out/$run-B.xfrm" --clear arp,nd --beyond 0x100000000 "$capture"
+    check "capture: the direction that began above 2^32 passed 2^33" passed_2_33
+}
+
+passed_2_33() {
+    "$here/check-esp.py" --xfrm "$out/$run-B.xfrm" --clear arp,nd "$capture" | tee "$work/passed"
+    awk '$2 == "0x1002" && $NF > 2^33 { passed = 1 } END { exit !passed }' "$work/passed"
 }
 
 # ipv6: UDP, TCP and ICMPv6 by policies of their own; neighbour discovery is let pass.
@@ -212,8 +216,8 @@ case_mtu() {
     begin || return 0
     check "IPv4: the host is told that 1466 octets fit" told_mtu 14.0.0.52 1472
     check "IPv6: the host is told that 1466 octets fit" told_mtu 2001:db8:14::52 1452
-    traffic4 "MTU"
-    traffic6 "MTU"
+    traffic4 "MTU, IPv4"
+    traffic6 "MTU, IPv6"
     check "IPv4: the host's packets of 1466 octets pass" host_traffic ping 14.0.0.52 1438 -M "do"
     check "IPv6: the host's packets of 1466 octets pass" host_traffic ping 2001:db8:14::52 1418 -M "do"
     dropped["out_too_big>"]=2

@@ -65,6 +65,3 @@ guest() {
     fi
     "$here/guest-exec.py" "$work/guest" "$seconds" "$1"
 }
-
-# guest_file FILE...: the same for files, in order, the first command that fails ending it.
-guest_file() { guest "set -e"$'\n'"$(cat "$@")"; }

@@ -83,13 +83,13 @@ complete_json() { [ "$(tail -c 2 "$1" | tr -d '\n')" = '}' ]; }
 
 # begin: both ends get their commands, and the capture starts. Status 1 if the guest refuses its own.
 begin() {
-    local guest_config=$out/$run-A.xfrm
     # shellcheck disable=SC2034 # of interop-cases.sh
     dropped=()
     # The modules, which one case brings in, would have later ones count otherwise (see interop-sas.py).
-    guest "ip xfrm state flush; ip xfrm policy flush; modprobe -r esp4_offload esp6_offload 2>/dev/null; true" || fail "the guest cannot be reset"
-    if ! guest_file "$guest_config" >"$out/$run-guest.log" 2>&1; then
-        bad "the guest takes the commands: $(tail -n 3 "$out/$run-guest.log")"
+    if ! guest "ip xfrm state flush; ip xfrm policy flush; modprobe -r esp4_offload esp6_offload 2>/dev/null
+set -e
+$(cat "$out/$run-A.xfrm")" >"$out/$run-guest.log" 2>&1; then
+        bad "Linux takes the commands: $(tail -n 3 "$out/$run-guest.log")"
         return 1
     fi
     gateway_start B 1500,1500 --xfrm "$out/$run-B.xfrm" 9>&-
