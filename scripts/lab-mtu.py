@@ -144,7 +144,8 @@ def attack(capture, believed):
     """The frames. Of each family: in_path_mtu 1 if believed, otherwise in_esp_error 8, in_policy_mismatch 5 and
     in_malformed 1."""
     sent = [f for f in map(Frame, read_pcap(capture)) if f.kind == "esp" and f.data[6:12] == MAC_A]
-    for version, head, error, too_big, unreachable in ((4, 20, icmp_error, (3, 4), (3, 3)), (6, 40, icmp6_error, (2, 0), (1, 4))):
+    families = ((4, 20, icmp_error, (3, 4), (3, 3)), (6, 40, icmp6_error, (2, 0), (1, 4)))
+    for version, head, error, too_big, unreachable in families:
         newest = max((f for f in sent if f.version == version), key=lambda f: f.sequence)
         packet = newest.data[14:]
 

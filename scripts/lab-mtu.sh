@@ -68,11 +68,14 @@ syn_capture_start() {
     for side in A B; do
         ns=$lab-host$side
         rm -f "$work/syn-$side"
-        ip netns exec "$ns" tcpdump -q -i eth0 -Q in -U --immediate-mode -w "$out/$run-syn-$side.pcap" "$filter" 2>"$work/syn-$side" &
+        ip netns exec "$ns" tcpdump -q -i eth0 -Q in -U --immediate-mode \
+            -w "$out/$run-syn-$side.pcap" "$filter" 2>"$work/syn-$side" &
         syn_pids+=($!)
         background+=($!)
     done
-    for side in A B; do wait_for 5 grep -q listening "$work/syn-$side" || fail "tcpdump did not start: $(cat "$work/syn-$side")"; done
+    for side in A B; do
+        wait_for 5 grep -q listening "$work/syn-$side" || fail "tcpdump did not start: $(cat "$work/syn-$side")"
+    done
 }
 
 syn_capture_stop() {
@@ -250,7 +253,8 @@ mtu_attack() {
     gateways_down
     facts
     # Linux goes no lower (net.ipv4.route.min_pmtu; RFC 8200, section 5) and would send packets of that size in vain.
-    check "hosts are told no less than they go down to: 552 octets over IPv4, 1280 over IPv6" fact_at_least inner_mtu 552 1280
+    check "hosts are told no less than they go down to: 552 octets over IPv4, 1280 over IPv6" \
+        fact_at_least inner_mtu 552 1280
     check "a path MTU was learnt, and none below 576 octets over IPv4, 1280 over IPv6" fact_at_least path_mtu 576 1280
     counters_checks A in_esp_error=16 in_policy_mismatch=10 in_malformed=2 in_path_mtu=2 'out_too_big>=2'
     counters_checks B
