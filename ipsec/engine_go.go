@@ -44,10 +44,9 @@ func openSession(state *sa.SA) (*session, error) {
 			ESN:    p.Flags&sa.FlagESN != 0,
 			IVMask: state.IVMask(),
 		},
-		errors:  new(reasonCounts),
-		pathMTU: new(pathMTU),
-		engine:  EngineGo,
-		reason:  "no hardware asked for",
+		errors: new(reasonCounts),
+		engine: EngineGo,
+		reason: "no hardware asked for",
 	}
 	turned := *p
 	turned.Src, turned.Dst = p.Dst, p.Src
@@ -56,6 +55,7 @@ func openSession(state *sa.SA) (*session, error) {
 		s.transform.Encap = true
 		s.transform.EncapSrc, s.transform.EncapDst = p.Encap.SrcPort, p.Encap.DstPort
 	}
+	s.pathMTU = newPathMTU(state, &s.transform)
 	var err error
 	switch p.Algorithm {
 	case sa.AlgAESGCM:

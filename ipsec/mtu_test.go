@@ -227,12 +227,31 @@ func TestPathMTU(t *testing.T) {
 	require.Empty(t, r.inbound(icmpAbout(esp, 3, 4, 1450)))
 	require.Equal(t, 1400, r.sa(0x1001).PathMTU, "only lower, until it ends")
 	require.Empty(t, r.inbound(icmpAbout(esp, 3, 4, 68)))
-	require.Equal(t, 576, r.sa(0x1001).PathMTU, "never below what any path carries")
+	require.Equal(t, []any{578, 612}, []any{r.sa(0x1001).MTU, r.sa(0x1001).PathMTU}, "never below what hosts can go by")
 	require.Equal(t, map[string]uint64{"in_path_mtu": 3, "out_too_big": 1}, r.drops())
 
 	// An update of the SA keeps it.
 	require.NoError(t, r.run("ip x s update src 14.0.0.52 dst 14.0.0.70 proto esp spi 0x1001 mode transport reqid 1 replay-window 64 aead 'rfc4106(gcm(aes))' 0x"+mtuKey+" 128"))
-	require.Equal(t, 576, r.sa(0x1001).PathMTU)
+	require.Equal(t, 612, r.sa(0x1001).PathMTU)
+}
+
+// TestPathMTU6: an ICMPv6 error cannot make packets of 1280 octets too big, below
+// which hosts do not go.
+func TestPathMTU6(t *testing.T) {
+	r := newRig(t, mtuConfig, mtu1500)
+	esp := r.outbound(sized6(1466))[0]
+	for told, want := range map[int][]any{1400: {1366, 1400}, 1280: {1282, 1316}, 68: {1282, 1316}} {
+		icmp := append([]byte{2, 0, 0, 0, 0, 0, byte(told >> 8), byte(told)}, esp[14:14+48]...)
+		ip := ipv6("2001:db8::1", hostA6, 58, icmp)
+		pseudo := append(append([]byte(nil), ip[8:40]...), 0, 0, 0, byte(len(icmp)), 0, 0, 0, 58)
+		binary.BigEndian.PutUint16(ip[42:], sum16(append(pseudo, icmp...), 0))
+		require.Empty(t, r.inbound(ethernet(0x86dd, ip)))
+		if told == 1400 && r.sa(0x1003).PathMTU == 1316 {
+			continue // came after the others
+		}
+		require.Equal(t, want, []any{r.sa(0x1003).MTU, r.sa(0x1003).PathMTU}, told)
+	}
+	require.Len(t, r.outbound(sized6(1280)), 1)
 }
 
 func TestPathMTUIsNotBelieved(t *testing.T) {

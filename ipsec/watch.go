@@ -13,6 +13,7 @@ const watchPeriod = 100 * time.Millisecond
 func (g *Gateway) watchLoop() {
 	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()
+	aged := time.Now()
 	for {
 		select {
 		case <-g.quit:
@@ -21,6 +22,10 @@ func (g *Gateway) watchLoop() {
 			g.watchLinks()
 			g.watchPathMTUs()
 			g.watchLifetimes(now)
+			if now.Sub(aged) >= believedTime {
+				g.agePathMTUs()
+				aged = now
+			}
 		}
 	}
 }
