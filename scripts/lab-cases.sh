@@ -91,9 +91,12 @@ tagged_frames() {
     for from in A B; do
         to=$(tr AB BA <<<$from)
         rm -f "$work/frames"
-        ip netns exec "$lab-host$to" timeout 20 "$here/lab-frames.py" receive eth0 $from >"$work/frames" 2>&1 &
+        ip netns exec "$lab-host$to" timeout 40 "$here/lab-frames.py" receive eth0 $from >"$work/frames" 2>&1 &
         local receiver=$!
-        wait_for 5 grep -q listening "$work/frames" || return 1
+        wait_for 20 grep -q listening "$work/frames" || {
+            echo "the receiver did not start: $(cat "$work/frames")"
+            return 1
+        }
         in_ns "$lab-host$from" "$here/lab-frames.py" send eth0 $from || return 1
         wait $receiver || {
             cat "$work/frames"
