@@ -5,7 +5,7 @@
 # usage: scripts/faults.sh [FAULT...]
 #
 # The source stays as it is: a changed copy of one file goes to the compiler with `go build -overlay`. What was built
-# and seen is left in build/faults. Exit status: 0 all were caught, 1 one was not, 2 it could not be run.
+# and seen is left in build/faults (build/kill and build/lab are of the last test). Exit status: 0 all were caught, 1 one was not, 2 it could not be run.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -33,6 +33,9 @@ fault accepted-unwritten sa/durable/keeper.go 's/^\tif accepted {$/\tif false {/
     "$kill_inbound" 'inbound-memory: round 1: after a kill nothing is accepted again'
 fault window-empty sa/noncememory.go 's/l\.resumed = true$/l.resumed = false/' \
     "$kill_inbound" 'inbound-memory: round 2: after a clean stop nothing is accepted again'
+# Each gateway clamps in both directions, so that one of them does.
+fault clamp-left-out ipsec/clamp.go 's/^\t*packet\.ClampMSS(frame, m, uint16(min(mss, 0xffff)))$//' \
+    'lab.sh --quick mtu' 'mtu-clamp: segment sizes announced to A and B'
 
 [ "$(id -u)" -eq 0 ] || fail "the tests make network namespaces, which needs root"
 [ -x bin/espload ] || fail "bin/espload is not there: make build"
