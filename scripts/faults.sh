@@ -5,7 +5,8 @@
 # usage: scripts/faults.sh [FAULT...]
 #
 # The source stays as it is: a changed copy of one file goes to the compiler with `go build -overlay`. What was built
-# and seen is left in build/faults (build/kill and build/lab are of the last test). Exit status: 0 all were caught, 1 one was not, 2 it could not be run.
+# and seen is left in build/faults (build/kill and build/lab are then of the last test). Exit status: 0 all were caught,
+# 1 one was not, 2 it could not be run.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."

@@ -13,7 +13,7 @@
 #       B, which opens, is killed and told to stop under load. When it runs again, what was on the wire is sent to it
 #       once more. After a kill it may accept again what came in the last moments; after a clean stop, nothing.
 #
-#   --kills N     so many kills of A under load (50; a fifth of that on tmpfs), and a sixth of that of B
+#   --kills N     so many kills of A under load (50; a fifth of that on tmpfs), and a seventh of that of B
 #   --quick       --kills 8 --min-rate 20000, and only two cases; under a minute on two idle CPUs
 #   --rate N      datagrams a second from hostA (150000)
 #   --min-rate N  at least so many ESP packets a second while A runs (100000)
@@ -140,7 +140,7 @@ for run in "${cases[@]}"; do
     case $run in
     outbound-disk) outbound "$wanted" "$(folder A)" ;;
     outbound-memory) outbound $(((wanted + 4) / 5)) "$(folder A)" ;;
-    *) inbound $(((wanted + 5) / 6)) $(((wanted + 19) / 20)) "$(folder A)" "$(folder B)" ;;
+    *) inbound $(((wanted + 6) / 7)) $(((wanted + 24) / 25)) "$(folder A)" "$(folder B)" ;;
     esac
     echo "      $run took $((SECONDS - started)) s"
 done
