@@ -111,9 +111,11 @@ func (k *Keeper) forgetRemoved() {
 	}
 }
 
-// settle writes how far every SA came.
+// settle writes how far every SA came: of an identity that had several, the one
+// that came farthest.
 func (k *Keeper) settle() error {
 	k.batch.Reset()
+	sent := map[journal.Index]uint64{}
 	for kept, n := range k.numbers {
 		if n.index == 0 {
 			n.index, _ = k.store.Lookup(toDisk(kept.Identity()))
@@ -123,9 +125,12 @@ func (k *Keeper) settle() error {
 			continue
 		}
 		k.batch.Accept(n.index, kept.Highest())
-		if entry.Reserved > 0 && !n.remove { // else another SA may be using the identity
-			k.batch.Settle(n.index, n.sent())
+		if entry.Reserved > 0 {
+			sent[n.index] = max(sent[n.index], n.sent())
 		}
+	}
+	for index, last := range sent {
+		k.batch.Settle(index, last)
 	}
 	if err := k.store.Commit(&k.batch, true); err != nil {
 		return fmt.Errorf("write the last sequence numbers to the state folder (the next start goes on above what was reserved): %w", err)

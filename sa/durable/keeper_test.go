@@ -288,6 +288,31 @@ func TestNeverGranted(t *testing.T) {
 	r.stop()
 }
 
+// TestStopOfReplacedOnes: an SA that was deleted and added again while nothing
+// could be written has two rows of numbers; the last one counts.
+func TestStopOfReplacedOnes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	r := begin(t, dir)
+	send(t, r.add(params(sa.DirOut, 0x1000, 1)), 100)
+	for range 10 {
+		r.store.err = errors.New("no space left on device")
+		r.change(func(tx *sa.Tx) { tx.FlushStates() })
+		r.store.err = nil
+		send(t, r.add(params(sa.DirOut, 0x1000, 1)), 100)
+	}
+	r.store.err = errors.New("no space left on device")
+	r.change(func(tx *sa.Tx) { tx.FlushStates() })
+	s := r.add(params(sa.DirOut, 0x1000, 1))
+	r.store.err = nil
+	r.k.serve(true)
+	require.Len(t, r.k.numbers, 2, "the journal is not asked again before a second has passed")
+	require.EqualValues(t, 1100, s.ResumesAfter())
+	r.stop()
+	r = begin(t, dir)
+	require.EqualValues(t, 1100, r.add(params(sa.DirOut, 0x1000, 1)).ResumesAfter())
+	r.stop()
+}
+
 func TestDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	r := begin(t, dir)
