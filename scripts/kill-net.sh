@@ -151,11 +151,12 @@ read_all() { grep -qE '\b([0-9]+) packets? captured,? \1 packets? received by fi
 
 # load_drained: A has sealed all that was in its receive ring.
 load_drained() {
-    local before=${sealed-}
+    local last=$sealed
     counters A
     sealed=$(sa_packets A)
-    [ "$sealed" = "$before" ]
+    [ "$sealed" = "$last" ]
 }
+sealed=''
 
 # kill_network_down: everything that was started ends, and nothing stays but what is in build/kill.
 kill_network_down() {
