@@ -111,7 +111,7 @@ end_traffic() {
 
 gateway_down() {
     local status=0
-    stop_process "${gateway_pid[B]}" 5 || status=$?
+    stop_process "${gateway_pid[B]}" 20 || status=$?
     unset 'gateway_pid[B]'
     if [ $status -ne 0 ]; then bad "espgw ended with status $status: $(tail -n 1 "$out/$run-B.log")"; fi
 }

@@ -181,7 +181,7 @@ gateways_down() {
     local side status
     for side in A B; do
         status=0
-        stop_process "${gateway_pid[$side]}" 5 || status=$?
+        stop_process "${gateway_pid[$side]}" 20 || status=$?
         unset "gateway_pid[$side]"
         if [ $status -ne 0 ]; then bad "gateway $side ended with status $status: $(tail -n 1 "$out/$run-$side.log")"; fi
     done
