@@ -50,7 +50,7 @@ stage demo timeout -k 10 120 scripts/demo-readme.sh
 stage demo-flip scripts/demo-flip.sh
 stage check-esp scripts/check-esp-test.py
 if [ "$(id -u)" -eq 0 ]; then
-    stage lab timeout -k 10 400 scripts/lab.sh
+    stage lab timeout -k 10 600 scripts/lab.sh
     stage interop timeout -k 10 600 scripts/interop.sh --quick
     stage kill timeout -k 10 300 scripts/kill.sh --quick
     stage faults timeout -k 10 400 scripts/faults.sh
