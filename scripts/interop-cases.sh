@@ -50,12 +50,24 @@ linux_quiet() {
     ! grep -q 'Xfrm' "$work/moved"
 }
 
+# classic: Debian 13's Linux and iproute2 take "offload ... dir out" for the direction of the SA, and refuse a replay
+# window where nothing is received. There the guest gets its sending SA without those two words.
 case_classic() {
     config_classic
+    if [ "$release" = trixie ]; then
+        check "Linux refuses a replay window in an SA of dir out" refused_window
+        sed -i -z 's/replay-window 32 \\\n\([^\n]*\n[^\n]*dir out\)/\\\n\1/' "$out/$run-A.xfrm"
+    fi
     begin || return 0
     traffic4 "classic"
     check "Linux takes offload for a card that has none, and serves it in software" guest 'ip xfrm state | grep -c "spi 0x00000007" | grep -x 2'
     GSO=yes finish --clear arp,nd,icmp,udp --inside tcp --min 100
+}
+
+refused_window() {
+    guest "$(cat "$out/$run-A.xfrm")" >"$work/refused" 2>&1 || true
+    cat "$work/refused"
+    grep -q 'Replay window should be 0' "$work/refused"
 }
 
 # one_pair ALGORITHM KEY-OCTETS ICV-BITS [OPTION...]: all of IPv4 between the two, a key for each direction.
@@ -81,7 +93,7 @@ case_everything() {
     traffic4 "AES-128, every protocol"
     host_mtu 1466
     check "packets of 1466 octets pass, there and back" guest "traffic ping 14.0.0.70 1438 -M do"
-    check "Linux itself refuses one of 1467: the MTU is 1466" guest "ping -c 1 -W 2 -M do -s 1439 14.0.0.70 2>&1 | grep -E 'mtu[:=] ?1466'"
+    check "Linux itself refuses one of 1467" guest "ping -c 1 -W 2 -M do -s 1439 14.0.0.70 2>&1 | tee /dev/stderr | grep -i 'message too long'"
     host_mtu 1440
     finish --clear arp,nd --min 100 --longest 1514
 }
@@ -200,7 +212,7 @@ case_limits() {
 
 # mtu: the host knows nothing of ESP and sends packets of 1500 octets; espgw must tell it what fits.
 case_mtu() {
-    if ! "$bin/espgw" --help | grep -q -e --mss-clamp; then
+    if ! grep -q -e --mss-clamp <<<"$("$bin/espgw" --help)"; then
         echo "SKIP  $run         this espgw does not answer packets that are too long"
         return
     fi

@@ -18,8 +18,8 @@ case $1 in
 ping)
     address=$2 size=$3
     shift 3
-    # One more than counts: ping waits for its last answer no longer than two round trips, and those may vary.
-    ping -n -c 11 -i 0.05 -W 5 -s "$size" "$@" "$address" >"$work/ping" 2>&1 || true
+    # With -w it waits for ten answers, however late; without, for no longer than two round trips.
+    ping -n -c 10 -i 0.05 -w 20 -s "$size" "$@" "$address" >"$work/ping" 2>&1 || true
     if [ "$(grep -oE 'icmp_seq=([1-9]|10) ttl' "$work/ping" | sort -u | wc -l)" != 10 ]; then
         cat "$work/ping"
         exit 1
