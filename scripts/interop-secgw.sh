@@ -26,6 +26,8 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 here=$PWD/scripts
+# shellcheck source=scripts/checks.sh
+. scripts/checks.sh
 # shellcheck source=scripts/lab-common.sh
 . scripts/lab-common.sh
 # shellcheck source=scripts/lab-net.sh
@@ -37,35 +39,8 @@ for part in program net config cases attacks; do
     . "scripts/interop-secgw/$part.sh"
 done
 
-fail() {
-    printf 'interop-secgw: %s\n' "$*" >&2
-    exit 2
-}
-
-passed=0 failures=()
-good() {
-    passed=$((passed + 1))
-    printf 'PASS  %-10s  %s\n' "$run" "$1"
-}
-bad() {
-    failures+=("$run: $1")
-    printf 'FAIL  %-10s  %s\n' "$run" "$1"
-}
 # note TEXT: something worth knowing about the peer, which is neither good nor bad.
-note() { printf 'NOTE  %-10s  %s\n' "$run" "$1" | tee -a "$out/notes.txt"; }
-# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log.
-check() {
-    local text=$1 status=0
-    shift
-    "$@" >"$work/check" 2>&1 || status=$?
-    { echo "== $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
-    if [ $status -eq 0 ]; then
-        good "$text"
-    else
-        bad "$text"
-        tail -n 12 "$work/check"
-    fi
-}
+note() { printf 'NOTE  %-15s  %s\n' "$run" "$1" | tee -a "$out/notes.txt"; }
 
 cases=() quick=no
 all=(aes128 aes192 aes256 legacy aesni-gcm aesni-mb cpu-crypto chacha esn attack windows limits)
@@ -75,8 +50,7 @@ for word; do
     *) case $word in
         --quick) quick=yes ;;
         *)
-            sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-            exit 2
+            usage
             ;;
         esac ;;
     esac
@@ -107,16 +81,6 @@ trap network_down EXIT
 trap 'exit 130' INT TERM
 
 interop_network_up
-for run in "${cases[@]}"; do
-    started=$SECONDS
-    "case_$run"
-    echo "      $run took $((SECONDS - started)) s"
-done
+run_cases
 
-printf '\nCaptures, counters, configurations and logs are in build/interop-secgw.\n'
-if [ ${#failures[@]} -gt 0 ]; then
-    printf 'interop-secgw: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
-    printf '  %s\n' "${failures[@]}"
-    exit 1
-fi
-printf 'interop-secgw: all %d checks passed in %d s\n' $passed $SECONDS
+verdict

@@ -25,6 +25,8 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 here=$PWD/scripts
+# shellcheck source=scripts/checks.sh
+. scripts/checks.sh
 # shellcheck source=scripts/lab-common.sh
 . scripts/lab-common.sh
 # shellcheck source=scripts/lab-net.sh
@@ -42,38 +44,7 @@ here=$PWD/scripts
 # shellcheck source=scripts/interop-wrong.sh
 . scripts/interop-wrong.sh
 
-fail() {
-    printf 'interop: %s\n' "$*" >&2
-    exit 2
-}
-
-run=start passed=0 failures=() table=()
-good() {
-    passed=$((passed + 1))
-    printf 'PASS  %-10s  %s\n' "$run" "$1"
-}
-bad() {
-    failures+=("$run: $1")
-    printf 'FAIL  %-10s  %s\n' "$run" "$1"
-}
-# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log.
-check() {
-    local text=$1 status=0
-    shift
-    "$@" >"$work/check" 2>&1 || status=$?
-    { echo "== $SECONDS s, $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
-    if [ $status -eq 0 ]; then
-        good "$text"
-    else
-        bad "$text"
-        tail -n 12 "$work/check"
-    fi
-}
-
-usage() {
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-    exit 2
-}
+table=()
 
 all=(classic everything aes192 aes256 icv12 icv8 chacha esn esnwrap ipv6 ipv6all encap encap6 limits mtu wrong)
 cases=() quick=no release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
@@ -120,20 +91,10 @@ interop_up
 started=$SECONDS
 interop_guest_up
 echo "guest: Debian $release, Linux $(head -n 1 "$out/guest-version"), up after $((SECONDS - started)) s"
-for run in "${cases[@]}"; do
-    started=$SECONDS
-    "case_$run"
-    echo "      $run took $((SECONDS - started)) s"
-done
+run_cases
 
 if [ ${#table[@]} -gt 0 ]; then
     printf '\n%-44s %-36s %s\n' "5 packets each, if no number is given" "Linux counts" "espgw counts"
     printf '%s\n' "${table[@]}"
 fi
-printf '\nCaptures, counters and logs are in build/interop.\n'
-if [ ${#failures[@]} -gt 0 ]; then
-    printf 'interop: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
-    printf '  %s\n' "${failures[@]}"
-    exit 1
-fi
-printf 'interop: all %d checks passed in %d s\n' $passed $SECONDS
+verdict

@@ -25,6 +25,8 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 here=$PWD/scripts
+# shellcheck source=scripts/checks.sh
+. scripts/checks.sh
 # shellcheck source=scripts/lab-common.sh
 . scripts/lab-common.sh
 # shellcheck source=scripts/lab-net.sh
@@ -35,38 +37,6 @@ here=$PWD/scripts
 . scripts/kill-net.sh
 # shellcheck source=scripts/kill-cases.sh
 . scripts/kill-cases.sh
-
-fail() {
-    printf 'kill: %s\n' "$*" >&2
-    exit 2
-}
-usage() {
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-    exit 2
-}
-
-passed=0 failures=()
-good() {
-    passed=$((passed + 1))
-    printf 'PASS  %-15s  %s\n' "$run" "$1"
-}
-bad() {
-    failures+=("$run: $1")
-    printf 'FAIL  %-15s  %s\n' "$run" "$1"
-}
-# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log and in $work/check.
-check() {
-    local text=$1 status=0
-    shift
-    "$@" >"$work/check" 2>&1 || status=$?
-    { echo "== $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
-    if [ $status -eq 0 ]; then
-        good "$text"
-    else
-        bad "$text"
-        tail -n 20 "$work/check"
-    fi
-}
 
 number_of() { # OPTION VALUE
     [[ ${2-} =~ ^[0-9]{1,9}$ ]] || fail "$1: a number is needed"
@@ -154,10 +124,4 @@ if [ ${#inbound_table[@]} -gt 0 ]; then
         "B killed" kills clean packets "again: kill" "oldest, ms" "again: clean"
     printf '%s\n' "${inbound_table[@]}"
 fi
-printf '\nCaptures and logs are in build/kill.\n'
-if [ ${#failures[@]} -gt 0 ]; then
-    printf 'kill: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
-    printf '  %s\n' "${failures[@]}"
-    exit 1
-fi
-printf 'kill: all %d checks passed in %d s\n' $passed $SECONDS
+verdict

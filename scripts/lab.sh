@@ -21,6 +21,8 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 here=$PWD/scripts
+# shellcheck source=scripts/checks.sh
+. scripts/checks.sh
 # shellcheck source=scripts/lab-common.sh
 . scripts/lab-common.sh
 # shellcheck source=scripts/lab-net.sh
@@ -34,33 +36,7 @@ here=$PWD/scripts
 # shellcheck source=scripts/lab-mtu.sh
 . scripts/lab-mtu.sh
 
-fail() {
-    printf 'lab: %s\n' "$*" >&2
-    exit 2
-}
-
-passed=0 failures=() table=()
-good() {
-    passed=$((passed + 1))
-    printf 'PASS  %-10s  %s\n' "$run" "$1"
-}
-bad() {
-    failures+=("$run: $1")
-    printf 'FAIL  %-10s  %s\n' "$run" "$1"
-}
-# check TEXT COMMAND...: what the command says is shown when it fails, and kept in the log.
-check() {
-    local text=$1 status=0
-    shift
-    "$@" >"$work/check" 2>&1 || status=$?
-    { echo "== $run: $text: status $status" && cat "$work/check"; } >>"$out/checks.log"
-    if [ $status -eq 0 ]; then
-        good "$text"
-    else
-        bad "$text"
-        tail -n 12 "$work/check"
-    fi
-}
+table=()
 
 cases=() quick=no
 seconds=1 # of a measurement
@@ -71,8 +47,7 @@ for word; do
     *) case $word in
         --quick) quick=yes ;;
         *)
-            sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-            exit 2
+            usage
             ;;
         esac ;;
     esac
@@ -100,11 +75,7 @@ trap network_down EXIT
 trap 'exit 130' INT TERM
 
 network_up
-for run in "${cases[@]}"; do
-    started=$SECONDS
-    "case_$run"
-    echo "      $run took $((SECONDS - started)) s"
-done
+run_cases
 
 if [ ${#table[@]} -gt 0 ]; then
     printf '\n%-36s %12s %12s\n' "TCP, Mbit/s, better of two tries" "A to B" "B to A"
@@ -115,10 +86,4 @@ if [ ${#mtu_table[@]} -gt 0 ]; then
         "MSS seen" out_too_big originated
     printf '%s\n' "${mtu_table[@]}"
 fi
-printf '\nCaptures, counters and logs are in build/lab.\n'
-if [ ${#failures[@]} -gt 0 ]; then
-    printf 'lab: FAILED: %d of %d checks, in %d s:\n' ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
-    printf '  %s\n' "${failures[@]}"
-    exit 1
-fi
-printf 'lab: all %d checks passed in %d s\n' $passed $SECONDS
+verdict
