@@ -3,16 +3,16 @@
 # Sourced by the lab and its relatives: what they say, check by check and at the end. They set the folders out, for what
 # stays, and work; the array cases; and a function case_NAME for each, in which run is the name of what is being tried.
 
-program=$(basename "$0" .sh)
+script_name=$(basename "$0" .sh)
 
 # usage: the comment at the head of the script.
 usage() {
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "scripts/$program.sh" >&2
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "scripts/$script_name.sh" >&2
     exit 2
 }
 
 fail() {
-    printf '%s: %s\n' "$program" "$*" >&2
+    printf '%s: %s\n' "$script_name" "$*" >&2
     exit 2
 }
 
@@ -53,10 +53,10 @@ run_cases() {
 verdict() {
     printf '\nCaptures, counters and logs are in %s.\n' "${out#"$PWD"/}"
     if [ ${#failures[@]} -gt 0 ]; then
-        printf '%s: FAILED: %d of %d checks, in %d s:\n' "$program" ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
+        printf '%s: FAILED: %d of %d checks, in %d s:\n' "$script_name" ${#failures[@]} $((passed + ${#failures[@]})) $SECONDS
         printf '  %s\n' "${failures[@]}"
         exit 1
     fi
-    printf '%s: all %d checks passed in %d s\n' "$program" "$passed" $SECONDS
+    printf '%s: all %d checks passed in %d s\n' "$script_name" "$passed" $SECONDS
     exit 0
 }
