@@ -20,7 +20,7 @@ func (w *worker) clampOutbound(l *lane, frame []byte, m *packet.Meta, s *session
 	switch c := w.gateway.config.MSSClamp; c {
 	case ClampOff:
 	case ClampAuto:
-		w.clampTo(frame, m, min(s.innerMTU(l.tx.mtu, m, w.now), l.rx.mtu))
+		clampTo(frame, m, min(s.innerMTU(l.tx.mtu, m, w.now), l.rx.mtu))
 	default:
 		packet.ClampMSS(frame, m, uint16(c))
 	}
@@ -38,14 +38,14 @@ func (w *worker) clampInbound(l *lane, frame []byte, m *packet.Meta) {
 		if d := w.gen.table.Outbound(&back); d.Verdict == sa.Protect {
 			inner = w.gateway.session(d.SA).innerMTU(l.rx.mtu, m, w.now)
 		}
-		w.clampTo(frame, m, min(inner, l.tx.mtu))
+		clampTo(frame, m, min(inner, l.tx.mtu))
 	default:
 		packet.ClampMSS(frame, m, uint16(c))
 	}
 }
 
 // clampTo makes segments fit into IP packets of mtu octets with the headers of m.
-func (w *worker) clampTo(frame []byte, m *packet.Meta, mtu int) {
+func clampTo(frame []byte, m *packet.Meta, mtu int) {
 	if mss := mtu - int(m.Upper-m.L3) - tcpHeaderLen; mss > 0 {
 		packet.ClampMSS(frame, m, uint16(min(mss, 0xffff)))
 	}

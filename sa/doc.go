@@ -10,7 +10,7 @@
 // Its parts, from the outside in:
 //
 //   - db.go, tx*.go, prepare.go: the writer, its transactions, the next snapshot
-//   - reconcile.go, state.go, tick.go: reload, dump and restore, time
+//   - reconcile.go, tick.go: reload, time
 //   - table.go, fragment.go: what the packet path asks
 //   - sa.go, sequence.go, live.go: one SA under traffic
 //   - kept.go: sequence numbers that outlive the process
