@@ -1,10 +1,12 @@
 package pmd
 
+// #include <stdlib.h>
 // #include "pmd.h"
 import "C"
 
 import (
 	"fmt"
+	"unsafe"
 )
 
 // frameOverhead is what a frame has around its MTU at most, in octets: Ethernet
@@ -63,6 +65,8 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
+	own := info
+	p.standInInfo(&info)
 	cfg.defaults()
 	if err := cfg.check(info); err != nil {
 		return Applied{}, err
@@ -70,8 +74,8 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 	applied := cfg.mask(info)
 	c := C.struct_pmd_port_conf{
 		pool:        cfg.Pool.c,
-		rx_offloads: C.uint64_t(applied.RxOffloads),
-		tx_offloads: C.uint64_t(applied.TxOffloads),
+		rx_offloads: C.uint64_t(applied.RxOffloads & own.RxOffloads),
+		tx_offloads: C.uint64_t(applied.TxOffloads & own.TxOffloads),
 		rss:         C.uint64_t(applied.rss),
 		rx_queues:   C.uint16_t(cfg.RxQueues),
 		tx_queues:   C.uint16_t(cfg.TxQueues),
@@ -91,9 +95,15 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 			return Applied{}, err
 		}
 	}
+	if err := p.standInConfigured(cfg, applied); err != nil {
+		return Applied{}, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rx, p.tx, p.pool, p.txOn = cfg.RxQueues, cfg.TxQueues, cfg.Pool, applied.TxOffloads
+	if p.secCtx == nil {
+		p.secCtx = (*unsafe.Pointer)(C.calloc(1, C.size_t(unsafe.Sizeof(unsafe.Pointer(nil)))))
+	}
 	return applied, nil
 }
 

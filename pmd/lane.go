@@ -65,6 +65,12 @@ type LaneCounters struct {
 	RxPackets, RxBytes   uint64
 	TxPackets, TxBytes   uint64
 	TxGivenUp, TxRefused uint64
+	// TxUnmarked are packets for a session of the device that could not be marked for
+	// it, and were freed.
+	TxUnmarked uint64
+	// RxIdle counts the times that nothing was there to receive, TxEmptied those that
+	// nothing was left to send: who waits for what was on the way watches them.
+	RxIdle, TxEmptied uint64
 }
 
 // NewLane makes a lane. Each queue belongs to one lane at most (ErrQueueTaken),
@@ -88,6 +94,7 @@ func NewLane(cfg LaneConfig) (*Lane, error) {
 	}
 	if cfg.TxPort != nil {
 		c.sends, c.tx_port, c.tx_queue = 1, C.uint16_t(cfg.TxPort.id), C.uint16_t(cfg.TxQueue)
+		c.sec_ctx = cfg.TxPort.secCtx
 		if cfg.TxPort.preparesTx() {
 			c.prepares = 1
 		}
@@ -176,6 +183,53 @@ func (l *Lane) Drop(m *Mbuf) {
 	}
 }
 
+// Secured is how a packet that the device is to process looks: the octets in front
+// of its IP header (L2), the IP header (L3), its version, and for IPv4 whether the
+// header checksum, which is zero, is the device's to fill in.
+type Secured struct {
+	L2, L3         int
+	V6, IPChecksum bool
+}
+
+// SendSecured is Send for a packet that the device is to seal in a session of
+// TxPort: with InlineCrypto a whole ESP packet in one segment, not encrypted yet,
+// that ends with room for the ICV; with InlineProtocol one without ESP. sequence is
+// the packet's sequence number, all 64 bits. The next Exchange marks the packet;
+// one that cannot be marked is freed and counted (Unmarked), never sent. Until then
+// the session must stay open.
+func (l *Lane) SendSecured(m *Mbuf, s *SecuritySession, sequence uint64, p Secured) bool {
+	if l.c.sec_ctx == nil || !l.Send(m) {
+		return false
+	}
+	c := l.c
+	entry := &c.secured[c.secured_count]
+	entry.session, entry.sequence, entry.at = C.uintptr_t(s.handle), C.uint64_t(sequence), C.uint32_t(c.tx_count-1)
+	entry.l2_len, entry.l3_len, entry.flags = C.uint8_t(p.L2), C.uint16_t(p.L3), 0
+	if p.V6 {
+		entry.flags = C.PMD_SECURED_V6
+	} else if p.IPChecksum {
+		entry.flags = C.PMD_SECURED_IP_CHECKSUM
+	}
+	c.secured_count++
+	return true
+}
+
+// PauseRx stops and resumes asking RxPort for packets, PauseTx giving any to
+// TxPort: while it is paused, what waits and what is sent is given up. For any
+// goroutine; it takes effect with the next Exchange.
+func (l *Lane) PauseRx(on bool) { pause(&l.c.rx_paused, on) }
+
+// PauseTx is explained at PauseRx.
+func (l *Lane) PauseTx(on bool) { pause(&l.c.tx_paused, on) }
+
+func pause(flag *C.uint8_t, on bool) {
+	value := C.int(0)
+	if on {
+		value = 1
+	}
+	C.pmd_lane_pause(flag, value)
+}
+
 // Held is how many packets wait to be sent.
 func (l *Lane) Held() int { return int(l.c.tx_count) }
 
@@ -207,12 +261,19 @@ func (l *Lane) Counters() LaneCounters {
 		TxBytes:   load(&l.c.tx_bytes),
 		TxGivenUp: load(&l.c.tx_given_up),
 		TxRefused: load(&l.c.tx_refused),
+
+		TxUnmarked: load(&l.c.tx_unmarked),
+		RxIdle:     load(&l.c.rx_idle),
+		TxEmptied:  load(&l.c.tx_emptied),
 	}
 }
 
 // Unsent is TxGivenUp and TxRefused together, for the worker itself: unlike
 // Counters it takes no lock, so that it can be read in every turn.
 func (l *Lane) Unsent() uint64 { return uint64(l.c.tx_given_up + l.c.tx_refused) }
+
+// Unmarked is TxUnmarked, for the worker itself.
+func (l *Lane) Unmarked() uint64 { return uint64(l.c.tx_unmarked) }
 
 // Close frees the packets that wait in the lane and gives its queues back. The
 // worker must have stopped using it. It may be called twice.

@@ -49,7 +49,10 @@ func TestLaneForwardsUnchangedAndInOrder(t *testing.T) {
 		octets += uint64(len(f))
 	}
 	c := lane.Counters()
-	require.Equal(t, pmd.LaneCounters{Turns: 40, RxPackets: 500, RxBytes: octets, TxPackets: 500, TxBytes: octets}, c)
+	require.Equal(t, pmd.LaneCounters{
+		Turns: 40, RxPackets: 500, RxBytes: octets, TxPackets: 500, TxBytes: octets,
+		RxIdle: 24, TxEmptied: 40, // 16 bursts of 32
+	}, c)
 }
 
 func TestQueueBelongsToOneLane(t *testing.T) {

@@ -1,6 +1,7 @@
 package pmd
 
 // #include "pmd.h"
+// #include "shim.h"
 import "C"
 
 import "unsafe"
@@ -112,6 +113,27 @@ func (m *Mbuf) RSSHash() uint32 {
 // Free gives the packet back to its pool. One crossing into C: on the packet path
 // use Lane.Drop.
 func (m *Mbuf) Free() { C.pmd_mbuf_free((*C.struct_rte_mbuf)(unsafe.Pointer(m))) }
+
+// SecurityUserData is SessionConf.UserData of the session in which a device opened
+// the packet (InlineProtocol); meaningless without FlagRxSecOffload.
+func (m *Mbuf) SecurityUserData() uint64 {
+	at := securityField()
+	if at < 0 {
+		return 0
+	}
+	return *(*uint64)(unsafe.Add(unsafe.Pointer(m), at))
+}
+
+// securityField is where in an mbuf the metadata word of rte_security is; -1 while
+// no driver has registered it.
+func securityField() int { return int(C.rte_security_dynfield_offset) }
+
+// Linearize puts a packet of several segments into the first one, whose room it
+// must fit: false, and the packet unchanged, where it does not. One crossing into
+// C: for packets that are not the common case.
+func (m *Mbuf) Linearize() bool {
+	return C.pmd_mbuf_linearize((*C.struct_rte_mbuf)(unsafe.Pointer(m))) == 0
+}
 
 // AppendTo appends the packet's octets, of all segments, to b.
 func (m *Mbuf) AppendTo(b []byte) []byte {

@@ -39,12 +39,14 @@ void pmd_pool_free(struct rte_mempool *pool);
 unsigned int pmd_pool_in_use(struct rte_mempool *pool);
 struct rte_mbuf *pmd_mbuf_alloc(struct rte_mempool *pool);
 void pmd_mbuf_free(struct rte_mbuf *mbuf);
+int pmd_mbuf_linearize(struct rte_mbuf *mbuf);
 
 /* port.c */
 struct pmd_port_info {
 	char device[64];
 	char driver[64];
 	char args[256];
+	char bus[64]; /* what its bus tells: "vendor_id=8086, device_id=10fb" */
 	int socket;
 	uint32_t if_index; /* kernel interface behind the port, 0: none or not known */
 	uint32_t max_frame;
@@ -90,6 +92,7 @@ int pmd_port_configure(uint16_t port, struct pmd_port_conf *conf);
 int pmd_port_start(uint16_t port);
 int pmd_port_stop(uint16_t port);
 int pmd_port_close(uint16_t port);
+int pmd_port_reset(uint16_t port);
 int pmd_port_set_promiscuous(uint16_t port, int on);
 int pmd_port_set_mtu(uint16_t port, uint16_t mtu);
 int pmd_port_mtu(uint16_t port);

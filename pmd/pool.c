@@ -39,3 +39,9 @@ pmd_mbuf_free(struct rte_mbuf *mbuf)
 {
 	rte_pktmbuf_free(mbuf);
 }
+
+int
+pmd_mbuf_linearize(struct rte_mbuf *mbuf)
+{
+	return rte_pktmbuf_linearize(mbuf);
+}

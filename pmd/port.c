@@ -36,6 +36,9 @@ pmd_port_info(uint16_t port, struct pmd_port_info *info)
 	const struct rte_devargs *args = dev.device != NULL ? rte_dev_devargs(dev.device) : NULL;
 	if (args != NULL && args->args != NULL)
 		snprintf(info->args, sizeof(info->args), "%s", args->args);
+	const char *bus = dev.device != NULL ? rte_dev_bus_info(dev.device) : NULL;
+	if (bus != NULL)
+		snprintf(info->bus, sizeof(info->bus), "%s", bus);
 	info->socket = rte_eth_dev_socket_id(port);
 	info->if_index = dev.if_index;
 	info->max_frame = dev.max_rx_pktlen;
@@ -134,6 +137,12 @@ int
 pmd_port_close(uint16_t port)
 {
 	return result(rte_eth_dev_close(port));
+}
+
+int
+pmd_port_reset(uint16_t port)
+{
+	return result(rte_eth_dev_reset(port));
 }
 
 int

@@ -1,6 +1,10 @@
 package pmd
 
+// #include <stdlib.h>
 // #include "pmd.h"
+// #include "security.h"
+// #include "shim.h"
+// #include "standin.h"
 import "C"
 
 import (
@@ -10,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
+	"unsafe"
 )
 
 // PortInfo is what a port is and can do.
@@ -30,6 +36,12 @@ type PortInfo struct {
 	RxOffloads, TxOffloads Offload
 	RSS                    []string // of ip, tcp, udp, esp: what it can hash, in part at least
 	rss                    uint64   // the same in DPDK's bits
+
+	// PCIDevice is the PCI device id (0x10fb: an 82599), 0 when it is no PCI device.
+	PCIDevice uint32
+	// Emulates is the driver that an emulated inline NIC in front of the port
+	// imitates, "" when there is none; PCIDevice and the offloads are then its.
+	Emulates string
 
 	// KernelInterface is the network interface of the kernel behind the port
 	// (net_tap, net_af_packet, net_pcap with iface), "" when there is none or the
@@ -59,6 +71,12 @@ type Port struct {
 	own     uint64 // leak number of ports that this package created; 0 for others
 	vdev    bool   // made by CreateVdev or NewRingPair: Close removes the device
 	release func() // frees what the port stands on, after the device has gone
+
+	standIn   *C.struct_pmd_standin // does what the driver cannot, or nil
+	standInOn bool                  // its hooks are to be called: the port was configured
+	security  *Security             // nil until opened
+	secCtx    *unsafe.Pointer       // C memory: the context, where lanes find it; nil before Configure
+	events    *C.struct_pmd_events  // nil until watched
 }
 
 // ports are the Port of each number.
@@ -144,6 +162,7 @@ func portInfo(id int) (PortInfo, error) {
 		TxOffloads:  Offload(c.tx_offloads),
 		RSS:         rssNames(uint64(c.rss)),
 		rss:         uint64(c.rss),
+		PCIDevice:   pciDevice(C.GoString(&c.bus[0])),
 	}
 	for _, octet := range c.mac {
 		info.MAC = append(info.MAC, byte(octet))
@@ -169,6 +188,7 @@ func (p *Port) Info() PortInfo {
 	defer p.life.RUnlock()
 	if p.usable() == nil {
 		if info, err := portInfo(p.id); err == nil {
+			p.standInInfo(&info)
 			return info
 		}
 	}
@@ -225,14 +245,20 @@ func (p *Port) preparesTx() bool {
 // Start starts the port: from then on packets move, and the link comes up.
 func (p *Port) Start() error {
 	err := p.call("starting", func(id C.uint16_t) C.int { return C.pmd_port_start(id) })
-	if err == nil {
-		p.setStarted(true)
+	if err != nil {
+		return err
 	}
-	return err
+	p.setStarted(true)
+	return p.tellStandIn(standInStarted)
 }
 
 // Stop stops the port; no lane may use it while it is stopped.
 func (p *Port) Stop() error {
+	if p.Started() {
+		if err := p.tellStandIn(standInStopping); err != nil {
+			return err
+		}
+	}
 	err := p.call("stopping", func(id C.uint16_t) C.int { return C.pmd_port_stop(id) })
 	if err == nil {
 		p.setStarted(false)
@@ -253,6 +279,30 @@ func (p *Port) Started() bool {
 	return p.started
 }
 
+// Reset brings a stopped port back to where it was before Configure
+// (rte_eth_dev_reset): the way out for a device that asked for it (EventReset). Its
+// security context is another one afterwards; sessions must have been closed.
+func (p *Port) Reset() error {
+	err := p.call("resetting", func(id C.uint16_t) C.int {
+		rc := C.pmd_port_reset(id)
+		if p.standIn != nil && Errno(-rc) == Errno(syscall.ENOTSUP) {
+			return 0 // virtual ports have no reset; the emulated device has
+		}
+		return rc
+	})
+	if err != nil {
+		return err
+	}
+	p.setStarted(false)
+	if err := p.tellStandIn(standInReset); err != nil {
+		return err
+	}
+	if s := p.openSecurity(); s != nil {
+		return s.renew()
+	}
+	return nil
+}
+
 // SetPromiscuous makes the port receive frames for all addresses, or only those
 // for its own.
 func (p *Port) SetPromiscuous(on bool) error {
@@ -268,6 +318,7 @@ func (p *Port) SetPromiscuous(on bool) error {
 // Close stops the port and gives its device back; buffers in its queues return to
 // their pool. It may be called twice. Lanes must be closed before.
 func (p *Port) Close() error {
+	security := p.closeSecurity()
 	p.life.Lock()
 	defer p.life.Unlock()
 	p.mu.Lock()
@@ -286,6 +337,10 @@ func (p *Port) Close() error {
 	if alive() != nil {
 		return nil
 	}
+	if p.standIn != nil && p.standInOn {
+		C.pmd_standin_closing(p.standIn)
+	}
+	p.unwatch()
 	if p.started {
 		if rc := C.pmd_port_stop(C.uint16_t(p.id)); rc < 0 {
 			log().Warn("stopping a port to close it", "port", p.device, "error", Errno(-rc))
@@ -299,5 +354,7 @@ func (p *Port) Close() error {
 	if p.release != nil {
 		p.release()
 	}
-	return err
+	C.free(unsafe.Pointer(p.secCtx))
+	p.secCtx = nil
+	return errors.Join(security, err)
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <rte_bus_vdev.h>
+#include <rte_cryptodev.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
@@ -25,11 +26,25 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
+#include <rte_flow.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 #include <rte_prefetch.h>
 #include <rte_ring.h>
+#include <rte_security.h>
 #include <rte_version.h>
+
+/*
+ * What makes a security context, for package emu. Not installed from 25.11 on,
+ * unless DPDK was built with -Denable_driver_sdk=true.
+ */
+#if __has_include(<rte_security_driver.h>)
+#include <rte_security_driver.h>
+#define PMD_HAS_SECURITY_DRIVER 1
+#else
+#define PMD_HAS_SECURITY_DRIVER 0
+#endif
 
 #if RTE_VERSION < RTE_VERSION_NUM(22, 11, 0, 0)
 #error "DPDK 22.11 or newer is needed"
@@ -45,6 +60,21 @@ pmd_failed(int rc)
 	if (rc < -1)
 		return rc;
 	return rte_errno > 0 ? -rte_errno : -EIO;
+}
+
+/*
+ * From 23.11 on a security context is opaque to applications, and its flags are
+ * read by a call. The functions of rte_security take it as struct
+ * rte_security_ctx * before, as void * since: C converts one to the other.
+ */
+static inline uint64_t
+pmd_shim_ctx_flags(void *ctx)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+	return rte_security_ctx_flags_get(ctx);
+#else
+	return ((struct rte_security_ctx *)ctx)->flags;
+#endif
 }
 
 #endif
