@@ -100,7 +100,8 @@ func (p *Port) configure(cfg PortConfig) (Applied, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rx, p.tx, p.pool, p.txOn = cfg.RxQueues, cfg.TxQueues, cfg.Pool, applied.TxOffloads
+	p.rx, p.tx, p.pool, p.config = cfg.RxQueues, cfg.TxQueues, cfg.Pool, cfg
+	p.rxOn, p.txOn = applied.RxOffloads, applied.TxOffloads
 	if p.secCtx == nil {
 		p.secCtx = (*unsafe.Pointer)(C.calloc(1, C.size_t(unsafe.Sizeof(unsafe.Pointer(nil)))))
 	}

@@ -64,7 +64,10 @@ type Port struct {
 	life    sync.RWMutex // held for reading by whoever is in DPDK with the port, against Close
 	mu      sync.Mutex
 	rx, tx  int // queues; 0 before Configure
+	rxOn    Offload
 	txOn    Offload
+	config  PortConfig // as last configured
+	promisc bool
 	pool    *Pool
 	started bool
 	closed  bool
@@ -236,6 +239,13 @@ func (p *Port) txQueues() int {
 	return p.tx
 }
 
+// Offloads are those that Configure switched on.
+func (p *Port) Offloads() (rx, tx Offload) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rxOn, p.txOn
+}
+
 func (p *Port) preparesTx() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,12 +262,41 @@ func (p *Port) Start() error {
 	return p.tellStandIn(standInStarted)
 }
 
-// Stop stops the port; no lane may use it while it is stopped.
+// stopIsFinal are drivers that do not start again after a stop, with what their stop
+// does.
+var stopIsFinal = map[string]string{
+	"net_af_packet": "it closes the sockets that only the creation of the device opens (rte_eth_af_packet.c: eth_dev_stop)",
+}
+
+func (p *Port) driver() string { return p.Info().Driver }
+
+// CanRestart is nil if the port can be started again after a stop. The error is
+// ErrNotSupported. A stand-in's device can, whatever the driver below it does.
+func (p *Port) CanRestart() error {
+	info := p.Info()
+	if why := stopIsFinal[info.Driver]; why != "" && info.Emulates == "" {
+		return fmt.Errorf("restarting port %s: %w by %s: %s", p, ErrNotSupported, info.Driver, why)
+	}
+	return nil
+}
+
+// Stop stops the port; no lane may use it while it is stopped, and no session of its
+// security context may be open (ErrConfig). Where the driver below a stand-in could
+// not start again, only the stand-in's device stops.
 func (p *Port) Stop() error {
+	if s := p.openSecurity(); s != nil {
+		if n, _ := s.Sessions(); n > 0 {
+			return fmt.Errorf("stopping port %s: %w: %d sessions are open", p, ErrConfig, n)
+		}
+	}
 	if p.Started() {
 		if err := p.tellStandIn(standInStopping); err != nil {
 			return err
 		}
+	}
+	if p.standIn != nil && stopIsFinal[p.driver()] != "" {
+		p.setStarted(false)
+		return nil
 	}
 	err := p.call("stopping", func(id C.uint16_t) C.int { return C.pmd_port_stop(id) })
 	if err == nil {
@@ -279,9 +318,9 @@ func (p *Port) Started() bool {
 	return p.started
 }
 
-// Reset brings a stopped port back to where it was before Configure
-// (rte_eth_dev_reset): the way out for a device that asked for it (EventReset). Its
-// security context is another one afterwards; sessions must have been closed.
+// Reset resets the device of a stopped port (rte_eth_dev_reset), the way out for one
+// that asked for it (EventReset), and configures it as it was. Its security context
+// is another one afterwards; sessions must have been closed.
 func (p *Port) Reset() error {
 	err := p.call("resetting", func(id C.uint16_t) C.int {
 		rc := C.pmd_port_reset(id)
@@ -298,7 +337,22 @@ func (p *Port) Reset() error {
 		return err
 	}
 	if s := p.openSecurity(); s != nil {
-		return s.renew()
+		if err := s.renew(); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	config, promisc := p.config, p.promisc
+	applied := Applied{RxOffloads: p.rxOn, TxOffloads: p.txOn}
+	p.mu.Unlock()
+	if p.standIn != nil && stopIsFinal[p.driver()] != "" {
+		return p.standInConfigured(config, applied) // the driver below was not stopped
+	}
+	if _, err := p.Configure(config); err != nil {
+		return err
+	}
+	if promisc {
+		return p.SetPromiscuous(true)
 	}
 	return nil
 }
@@ -310,9 +364,15 @@ func (p *Port) SetPromiscuous(on bool) error {
 	if on {
 		flag = 1
 	}
-	return p.call("setting promiscuous mode of", func(id C.uint16_t) C.int {
+	err := p.call("setting promiscuous mode of", func(id C.uint16_t) C.int {
 		return C.pmd_port_set_promiscuous(id, flag)
 	})
+	if err == nil {
+		p.mu.Lock()
+		p.promisc = on
+		p.mu.Unlock()
+	}
+	return err
 }
 
 // Close stops the port and gives its device back; buffers in its queues return to

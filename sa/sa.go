@@ -71,6 +71,10 @@ func (s *SA) Encap() bool { return s.flags&saEncap != 0 }
 // IVMask is the constant that IVs are made with: see the function IVMask.
 func (s *SA) IVMask() uint64 { return s.ivMask }
 
+// Continues reports whether s goes on with the key, the sequence numbers and the
+// window of old, in whose place an update has put it.
+func (s *SA) Continues(old *SA) bool { return s.live == old.live }
+
 // Limited reports whether a byte or packet limit is set. Runs of such an SA are
 // reserved packet by packet, so that limits are exact.
 func (s *SA) Limited() bool { return s.live.limits.Load() != nil }
