@@ -38,8 +38,7 @@ type session struct {
 	ownMask uint64
 	errors  *reasonCounts
 	pathMTU *pathMTU
-	engine  string
-	reason  string // why it is this engine and not one that was asked for
+	place   *place
 }
 
 // reflected says whether an inbound packet is one that this gateway itself sent

@@ -45,8 +45,7 @@ func openSession(state *sa.SA) (*session, error) {
 			IVMask: state.IVMask(),
 		},
 		errors: new(reasonCounts),
-		engine: EngineGo,
-		reason: "no hardware asked for",
+		place:  newPlace("no hardware asked for"),
 	}
 	turned := *p
 	turned.Src, turned.Dst = p.Dst, p.Src

@@ -33,7 +33,12 @@ type Config struct {
 	MSSClamp int
 	// LearnPathMTU says that ICMP errors about ESP that was too big are believed.
 	LearnPathMTU bool
-	Log          *slog.Logger
+	// Offload says which SAs go to a device, and InlineOnly that no others are taken.
+	Offload    OffloadMode
+	InlineOnly bool
+	// Emulation gives the counters of emulated devices, by port name; nil: none are.
+	Emulation func() map[string]map[string]uint64
+	Log       *slog.Logger
 }
 
 // generation is what workers see of the tables: replaced as a whole, never
@@ -57,12 +62,15 @@ type Gateway struct {
 	pathMTUNews atomic.Bool
 
 	mu      sync.Mutex // one change at a time
-	encaps  map[uint16]int
-	started time.Time
-	stopped time.Time
-	ended   atomic.Bool
-	watch   sync.WaitGroup
-	quit    chan struct{}
+	restart sync.Mutex // one port is stopped or started at a time
+	// inlineWork wakes the loop that removes SAs from devices.
+	inlineWork chan struct{}
+	encaps     map[uint16]int
+	started    time.Time
+	stopped    time.Time
+	ended      atomic.Bool
+	watch      sync.WaitGroup
+	quit       chan struct{}
 }
 
 // New builds a gateway and its lanes. It starts nothing.
@@ -76,11 +84,16 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		config: c, log: c.Log, quit: make(chan struct{}),
 		sessions: make([]atomic.Pointer[session], c.DB.Slots()),
-		encaps:   map[uint16]int{},
+		encaps:   map[uint16]int{}, inlineWork: make(chan struct{}, 1),
 	}
 	g.generation.Store(&generation{table: c.DB.Table(), encapPorts: newPortSet(nil)})
 	if err := g.buildWorkers(); err != nil {
 		return nil, errors.Join(err, g.closeLanes())
+	}
+	for _, p := range g.ports {
+		if p.side == Unprotected {
+			p.inline, p.whyNotInline = g.newInlinePort(p)
+		}
 	}
 	return g, nil
 }
@@ -160,6 +173,7 @@ func (g *Gateway) workerOf(lcore int) *worker {
 		gateway: g, lcore: lcore, engine: newGoEngine(),
 		packets: make([]packetState, g.config.Burst),
 		jobs:    make([]job, 0, g.config.Burst),
+		opened:  make([]job, 0, g.config.Burst),
 	}
 	g.workers = append(g.workers, w)
 	return w
@@ -180,6 +194,7 @@ func (g *Gateway) Start() error {
 		w.thread = thread
 	}
 	g.watch.Go(g.watchLoop)
+	g.watch.Go(g.inlineLoop)
 	if k := g.config.Keeper; k != nil {
 		g.watch.Go(func() { k.Run(g.quit) })
 	}
@@ -220,6 +235,12 @@ func (g *Gateway) Stop() error {
 	}
 	g.stopped = time.Now()
 	g.dropAnswers()
+	for _, p := range g.ports {
+		if p.inline != nil && !p.inline.stopped {
+			p.inline.suspend()
+			p.inline.empty()
+		}
+	}
 	return errors.Join(append(errs, g.closeLanes())...)
 }
 

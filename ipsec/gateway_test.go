@@ -96,10 +96,10 @@ func TestTwoGateways(t *testing.T) {
 		require.EqualValues(t, 7*40, s.Sequence)
 		require.EqualValues(t, 40*(7*40+0+1+2+3+64+1000+1446), s.Bytes, "IP octets of the plain packets")
 		require.Equal(t, "go", s.Engine)
-		require.Equal(t, "offload to eth4 asked for, but this version has no inline engine", s.EngineReason)
+		require.Equal(t, "port eth4: net_ring has no security context", s.EngineReason)
 	}
 	require.NoError(t, a.run("ip xfrm state flush\n"+strings.ReplaceAll(classicA[strings.Index(classicA, "ip x s"):], "eth4", "eth9")))
-	require.Equal(t, "offload to eth9 asked for, but no unprotected port has that name", a.sa(7).EngineReason)
+	require.Equal(t, "no unprotected port is named eth9", a.sa(7).EngineReason)
 }
 
 // An attacker sends our own ESP back at us. It is authentic, and the key is the

@@ -14,7 +14,8 @@ import (
 //
 //  1. classify: parse; ESP is looked up in the SAD and its sequence number
 //     checked, everything else is put to the inbound policies;
-//  2. open: the engine verifies and decrypts all ESP of the burst;
+//  2. open: the engine verifies and decrypts all ESP of the burst that a device has
+//     not;
 //  3. accept: what was authentic moves the window, loses its ESP header and
 //     trailer, and is put to the policies with what was inside;
 //  4. finish: send or drop, in the order of arrival.
@@ -27,12 +28,14 @@ func (w *worker) inbound(l *lane, burst []*pmd.Mbuf) {
 	}
 	if len(w.jobs) > 0 {
 		w.engine.open(w.jobs)
+	}
+	if len(w.jobs)+len(w.opened) > 0 {
 		for i := range packets {
 			if p := &packets[i]; p.fate == fateCrypt {
 				w.accept(l, p)
 			}
 		}
-		w.flushOpened()
+		w.flushAccepted()
 	}
 	w.finish(l)
 }
@@ -43,6 +46,8 @@ func (w *worker) classifyInbound(l *lane, p *packetState) {
 	m := &p.meta
 	switch {
 	case !ip:
+	case p.flags&marked != 0 && m.Flow.Proto != sa.ProtoESP && l.rx.inline != nil:
+		w.fromDevice(l, p)
 	case m.Flow.Proto == sa.ProtoESP:
 		w.classifyESP(l, p, false)
 	case m.Flow.Proto == packet.ProtoICMP || m.Flow.Proto == packet.ProtoICMPv6:
@@ -92,6 +97,10 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 		p.reason = InStateMismatch
 		return
 	}
+	if is := s.place.inline.Load(); is != nil && is.protocol {
+		p.reason = InEngineFailed // the device did not process it, and nobody else may
+		return
+	}
 	offsets, seqLow, err := s.transform.Locate(buf, p.start, m)
 	if err != nil {
 		p.reason = InMalformed
@@ -103,6 +112,9 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 	}
 	seq, admission := state.CheckIn(seqLow)
 	if p.reason = inboundReason(admission); p.reason != ReasonNone {
+		return
+	}
+	if w.openedByDevice(l, p, s, &offsets, seq) {
 		return
 	}
 	p.fate = fateCrypt
@@ -141,7 +153,7 @@ func inboundReason(a sa.Admission) Reason {
 
 // accept finishes one packet that the engine has looked at.
 func (w *worker) accept(l *lane, p *packetState) {
-	j := &w.jobs[p.job]
+	j := w.jobOf(p)
 	s := p.sess
 	p.fate = fateDrop
 	if j.err != nil {
@@ -183,24 +195,24 @@ func (w *worker) commit(s *session, seq, bytes uint64) sa.Admission {
 	if why := s.sa.MarkIn(seq); why != sa.OK {
 		return why
 	}
-	if s != w.opened.session {
-		w.flushOpened()
-		w.opened.session = s
+	if s != w.accepted.session {
+		w.flushAccepted()
+		w.accepted.session = s
 	}
-	w.opened.packets++
-	w.opened.bytes += bytes
+	w.accepted.packets++
+	w.accepted.bytes += bytes
 	return sa.OK
 }
 
-func (w *worker) flushOpened() {
-	if o := &w.opened; o.session != nil {
+func (w *worker) flushAccepted() {
+	if o := &w.accepted; o.session != nil {
 		o.session.sa.CountIn(o.packets, o.bytes, w.now)
-		*o = openedRun{}
+		*o = acceptedRun{}
 	}
 }
 
-// openedRun is a run of opened packets of one SA that are not counted yet.
-type openedRun struct {
+// acceptedRun is a run of accepted packets of one SA that are not counted yet.
+type acceptedRun struct {
 	session *session
 	packets int
 	bytes   uint64

@@ -14,7 +14,7 @@ import (
 //  1. classify: parse, finish the transport checksum, ask the SPD;
 //  2. frame: neighbours of one SA form a run that takes its sequence numbers
 //     together, then each packet gets its ESP header and trailer;
-//  3. seal: the engine encrypts all of them;
+//  3. seal: the engine encrypts all of them that no device will;
 //  4. finish: send or drop, in the order of arrival.
 func (w *worker) outbound(l *lane, burst []*pmd.Mbuf) {
 	packets := w.begin(burst)
@@ -27,13 +27,13 @@ func (w *worker) outbound(l *lane, burst []*pmd.Mbuf) {
 			continue
 		}
 		end := runEnd(packets, i)
-		w.frame(packets[i:end])
+		w.frame(l, packets[i:end])
 		i = end
 	}
 	if len(w.jobs) > 0 {
 		w.engine.seal(w.jobs)
 		for i := range packets {
-			if p := &packets[i]; p.fate == fateCrypt {
+			if p := &packets[i]; p.fate == fateCrypt && p.inline == nil {
 				w.finishSealed(p)
 			}
 		}
@@ -101,8 +101,13 @@ func runEnd(packets []packetState, i int) int {
 }
 
 // frame reserves the sequence numbers of a run and frames its packets.
-func (w *worker) frame(run []packetState) {
+func (w *worker) frame(l *lane, run []packetState) {
 	s := run[0].sess
+	is, ok := s.egressOn(l.tx)
+	if !ok {
+		refuse(run, OutEngineFailed)
+		return
+	}
 	bytes := uint64(0)
 	for i := range run {
 		bytes += uint64(run[i].length)
@@ -121,7 +126,18 @@ func (w *worker) frame(run []packetState) {
 			p.fate, p.reason = fateDrop, outboundReason(why)
 			continue
 		}
-		w.frameOne(p, s, first+uint64(i))
+		if is != nil && is.protocol {
+			p.leaveToDevice(is, first+uint64(i))
+			continue
+		}
+		w.frameOne(p, s, is, first+uint64(i))
+	}
+}
+
+// refuse drops a run.
+func refuse(run []packetState, r Reason) {
+	for i := range run {
+		run[i].fate, run[i].reason = fateDrop, r
 	}
 }
 
@@ -148,7 +164,9 @@ func (w *worker) finishSealed(p *packetState) {
 	}
 }
 
-func (w *worker) frameOne(p *packetState, s *session, seq uint64) {
+// frameOne frames a packet and gives it to the engine, or leaves it to the device
+// where is is not nil and it takes such packets.
+func (w *worker) frameOne(p *packetState, s *session, is *inlineSession, seq uint64) {
 	buf := p.mbuf.Buffer()
 	start, end, offsets, err := s.transform.Wrap(buf, p.start, p.end, &p.meta, seq)
 	if err != nil {
@@ -159,5 +177,9 @@ func (w *worker) frameOne(p *packetState, s *session, seq uint64) {
 		return
 	}
 	p.start, p.end = start, end
+	if is != nil && is.takes(&p.meta) && !s.transform.NeedsChecksum(&p.meta) {
+		p.prepareInline(is, buf, &offsets, seq)
+		return
+	}
 	w.addJob(p, s, buf, &offsets, seq)
 }

@@ -33,6 +33,12 @@ type port struct {
 	mtu          int
 	kernelBacked bool // a kernel behind it may leave transport checksums unfinished
 	up           atomic.Bool
+	state        atomic.Uint32 // portRuns and others
+	ipChecksum   bool          // its device fills in IPv4 header checksums of what it seals
+	// inline is what the device has of our SAs; nil, and why, where there is nothing
+	// of that kind.
+	inline       *inlinePort
+	whyNotInline string
 }
 
 // kernelDrivers are the drivers behind which a kernel, or a capture of one,
@@ -48,20 +54,30 @@ func newPort(c PortConfig, side Side) *port {
 			p.kernelBacked = true
 		}
 	}
+	_, tx := c.Port.Offloads()
+	p.ipChecksum = tx&pmd.TxIPv4Checksum != 0
 	p.refreshLink()
 	return p
 }
 
 // refreshLink reads the link state; it reports whether it changed.
 func (p *port) refreshLink() bool {
-	link, err := p.Port.Link()
-	up := err == nil && link.Up
+	up := p.linkUp()
 	return p.up.Swap(up) != up
+}
+
+// linkUp asks the device.
+func (p *port) linkUp() bool {
+	link, err := p.Port.Link()
+	return err == nil && link.Up
 }
 
 // unsendable returns why nothing can leave by this port now, or ReasonNone.
 func (p *port) unsendable() Reason {
-	if !p.up.Load() {
+	switch {
+	case p.state.Load() == portRestarting:
+		return TxPortRestarting
+	case p.state.Load() == portGone || !p.up.Load():
 		return TxLinkDown
 	}
 	return ReasonNone

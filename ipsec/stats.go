@@ -10,15 +10,16 @@ import (
 // Stats are all counters of a gateway at one moment; its JSON is what
 // --stats-json writes. Names are a contract.
 type Stats struct {
-	Seconds   float64        `json:"seconds"`
-	Ports     []PortStats    `json:"ports"`
-	Lcores    []LcoreStats   `json:"lcores"`
-	Totals    Totals         `json:"totals"`
-	Drops     DropCounts     `json:"drops"`
-	SAs       []SAStats      `json:"sas"`
-	Policies  []PolicyStats  `json:"policies"`
-	Offload   []OffloadStats `json:"offload"`
-	Emulation struct{}       `json:"emulation"`
+	Seconds  float64        `json:"seconds"`
+	Ports    []PortStats    `json:"ports"`
+	Lcores   []LcoreStats   `json:"lcores"`
+	Totals   Totals         `json:"totals"`
+	Drops    DropCounts     `json:"drops"`
+	SAs      []SAStats      `json:"sas"`
+	Policies []PolicyStats  `json:"policies"`
+	Offload  []OffloadStats `json:"offload"`
+	// Emulation holds the counters of emulated devices, by port name.
+	Emulation map[string]map[string]uint64 `json:"emulation"`
 }
 
 // PortStats are a port's whole Ethernet frames as the gateway counted them, and
@@ -79,6 +80,9 @@ type SAStats struct {
 	MTU          int               `json:"mtu"`      // the largest IP packet, without options, that fits sealed; 0 for inbound SAs
 	PathMTU      int               `json:"path_mtu"` // the largest sealed packet, as learnt from ICMP; 0: nothing learnt
 	Errors       map[string]uint64 `json:"errors"`
+	// WindowGap counts the sequence numbers that were skipped when a device's window
+	// could not be known.
+	WindowGap uint64 `json:"window_gap"`
 }
 
 // PolicyStats count the packets that a policy decided.
@@ -89,13 +93,21 @@ type PolicyStats struct {
 	Packets  uint64 `json:"packets"`
 }
 
-// OffloadStats are the inline SAs of an unprotected port.
+// OffloadStats are the inline SAs of an unprotected port. Slots are what its device
+// has for SAs of ours, in both directions, less what espgw needs for itself.
 type OffloadStats struct {
-	Port      int    `json:"port"`
-	Depth     string `json:"depth"`
-	SlotsUsed int    `json:"slots_used"`
-	SlotsFree int    `json:"slots_free"`
-	Waiting   int    `json:"waiting"`
+	Port          int    `json:"port"`
+	Name          string `json:"name"`
+	Depth         string `json:"depth"`  // none, crypto, packet or crypto+packet
+	Reason        string `json:"reason"` // why there is no inline IPsec
+	SlotsUsed     int    `json:"slots_used"`
+	SlotsFree     int    `json:"slots_free"`
+	Waiting       int    `json:"waiting"`
+	EgressUsed    int    `json:"egress_used"`
+	EgressFree    int    `json:"egress_free"`
+	IngressUsed   int    `json:"ingress_used"`
+	IngressFree   int    `json:"ingress_free"`
+	AddressesUsed int    `json:"addresses_used"` // destination addresses of ingress SAs
 }
 
 // Stats reads all counters. While workers run, packets that are between two
@@ -112,6 +124,10 @@ func (g *Gateway) Stats() *Stats {
 	g.addWorkers(s)
 	g.addPorts(s)
 	g.addTables(s)
+	s.Emulation = map[string]map[string]uint64{}
+	if g.config.Emulation != nil {
+		s.Emulation = g.config.Emulation()
+	}
 	return s
 }
 
@@ -163,7 +179,7 @@ func (g *Gateway) addPorts(s *Stats) {
 		}
 		s.Ports = append(s.Ports, row)
 		if p.side == Unprotected {
-			s.Offload = append(s.Offload, OffloadStats{Port: p.id(), Depth: "none"})
+			s.Offload = append(s.Offload, p.offloadStats())
 		}
 	}
 }
@@ -198,7 +214,9 @@ func (g *Gateway) saStats(state *sa.SA) SAStats {
 		row.Reserved = k.Granted() - min(state.LastSent(), k.Granted())
 	}
 	if session := g.session(state); session != nil {
-		row.Engine, row.EngineReason = session.engine, session.reason
+		choice := session.place.choice.Load()
+		row.WindowGap = session.place.gap.Load()
+		row.Engine, row.EngineReason = choice.engine, choice.reason
 		if state.Dir() == sa.DirOut {
 			row.MTU, row.PathMTU = g.mtuOf(session)
 		}
@@ -287,4 +305,29 @@ func (g *Gateway) Counts() (states, policies int) {
 		policies += tx.CountPolicies(dir)
 	}
 	return tx.CountStates(), policies
+}
+
+func (p *port) offloadStats() OffloadStats {
+	row := OffloadStats{Port: p.id(), Name: p.Name, Depth: "none", Reason: p.whyNotInline}
+	ip := p.inline
+	if ip == nil {
+		return row
+	}
+	row.Depth = ip.device.depths()
+	ip.mu.Lock()
+	defer ip.mu.Unlock()
+	row.Waiting = len(ip.waiting)
+	row.AddressesUsed = len(ip.addresses)
+	for i := range ip.tables {
+		t := &ip.tables[i]
+		used, free := len(t.sessions), max(0, t.limit-t.used())
+		row.SlotsUsed += used
+		row.SlotsFree += free
+		if i == tableEgress {
+			row.EgressUsed, row.EgressFree = used, free
+		} else {
+			row.IngressUsed, row.IngressFree = used, free
+		}
+	}
+	return row
 }

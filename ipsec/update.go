@@ -2,7 +2,6 @@ package ipsec
 
 import (
 	"fmt"
-	"time"
 
 	"espgw/sa"
 )
@@ -23,7 +22,8 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := g.openSessions(next); err != nil {
+	carried, err := g.openSessions(next, tx.SharesKey)
+	if err != nil {
 		return err
 	}
 	ports := g.generation.Load().encapPorts
@@ -34,12 +34,22 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 		k.Admit(next)
 	}
 	if err := tx.Commit(); err != nil {
+		g.closeNew(next.Added, carried)
 		return err
 	}
 	g.generation.Store(&generation{table: next.Table, encapPorts: ports})
 	g.waitQuiet()
 	for _, s := range next.Removed {
-		g.sessions[s.Slot()].Store(nil)
+		old := g.sessions[s.Slot()].Swap(nil)
+		if old != nil && !carried[old.place] {
+			g.unplace(old)
+		}
+	}
+	for _, p := range g.ports {
+		if p.inline != nil {
+			p.inline.adopt(next.Added)
+			p.inline.replaceTurned()
+		}
 	}
 	g.config.DB.Release(next.Removed)
 	if k := g.config.Keeper; k != nil {
@@ -59,7 +69,8 @@ const maxFallbacks = 8
 func (g *Gateway) sayFallbacks(added []*sa.SA) {
 	said, more := 0, 0
 	for _, s := range added {
-		if s.Params().Offload == nil {
+		choice := g.session(s).place.choice.Load()
+		if s.Params().Offload == nil || choice.engine == EngineInline {
 			continue
 		}
 		if said == maxFallbacks {
@@ -67,8 +78,7 @@ func (g *Gateway) sayFallbacks(added []*sa.SA) {
 			continue
 		}
 		said++
-		session := g.session(s)
-		g.log.Warn(fmt.Sprintf("SA %v is served in software", s), "engine", session.engine, "why", session.reason)
+		g.log.Warn(fmt.Sprintf("SA %v is served in software", s), "engine", choice.engine, "why", choice.reason)
 	}
 	if more > 0 {
 		g.log.Warn("and other SAs that ask for hardware, too", "number", more)
@@ -86,42 +96,81 @@ func (g *Gateway) View(read func(*sa.Tx) error) error {
 
 // openSessions opens a session for each added SA; on an error none stays open.
 // An SA in the place of another of the same identity goes on counting errors
-// where that one was, on the path that it knew.
-func (g *Gateway) openSessions(next *sa.Change) error {
+// where that one was, on the path that it knew. One that goes on with the other's
+// key and numbers keeps its place in a device, too: carried lists those places.
+// shares says whether an SA's key is another's, too.
+func (g *Gateway) openSessions(next *sa.Change, shares func(*sa.SA) bool) (carried map[*place]bool, err error) {
 	before := map[sa.ID]*session{}
 	for _, s := range next.Removed {
 		if old := g.session(s); old != nil {
 			before[s.ID()] = old
 		}
 	}
+	carried = map[*place]bool{}
 	for i, s := range next.Added {
 		session, err := openSession(s)
-		if err != nil {
-			for _, s := range next.Added[:i] {
-				g.sessions[s.Slot()].Store(nil)
+		if err == nil {
+			old := before[s.ID()]
+			if old != nil {
+				session.errors, session.pathMTU = old.errors, old.pathMTU
 			}
-			return err
+			if old != nil && s.Continues(old.sa) && sameOffload(s.Params().Offload, old.sa.Params().Offload) {
+				session.place = old.place
+				carried[old.place] = true
+			} else {
+				err = g.placeInline(session, shares(s))
+			}
 		}
-		if old := before[s.ID()]; old != nil {
-			session.errors, session.pathMTU = old.errors, old.pathMTU
-		}
-		if o := s.Params().Offload; o != nil {
-			session.reason = g.whyNotInline(o.Dev)
+		if err != nil {
+			g.closeNew(next.Added[:i], carried)
+			return nil, err
 		}
 		g.sessions[s.Slot()].Store(session)
 	}
-	return nil
+	return carried, nil
 }
 
-// whyNotInline says why an SA that asks for offload to a device is served in
-// software.
-func (g *Gateway) whyNotInline(dev string) string {
-	for _, p := range g.ports {
-		if p.side == Unprotected && p.Name == dev {
-			return fmt.Sprintf("offload to %s asked for, but this version has no inline engine", dev)
+// closeNew undoes openSessions.
+func (g *Gateway) closeNew(added []*sa.SA, carried map[*place]bool) {
+	for _, s := range added {
+		session := g.sessions[s.Slot()].Swap(nil)
+		if !carried[session.place] {
+			g.unplace(session)
 		}
 	}
-	return fmt.Sprintf("offload to %s asked for, but no unprotected port has that name", dev)
+}
+
+func sameOffload(a, b *sa.Offload) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// adopt makes added SAs that were carried over the owners of their sessions.
+func (ip *inlinePort) adopt(added []*sa.SA) {
+	ip.mu.Lock()
+	defer ip.mu.Unlock()
+	owners := map[*place]*session{}
+	for _, s := range added {
+		session := ip.gateway.session(s)
+		owners[session.place] = session
+	}
+	for i := range ip.tables {
+		for _, is := range ip.tables[i].sessions {
+			if s := owners[is.session.place]; s != nil {
+				is.session = s
+			}
+		}
+	}
+	for old, w := range ip.waiting {
+		if s := owners[old.place]; s != nil && s != old {
+			delete(ip.waiting, old)
+			ip.waiting[s] = w
+		}
+	}
+	for i, old := range ip.suspended {
+		if s := owners[old.place]; s != nil {
+			ip.suspended[i] = s
+		}
+	}
 }
 
 // countEncaps keeps the set of UDP ports that carry ESP; it reports whether the
@@ -143,22 +192,6 @@ func (g *Gateway) countEncaps(c *sa.Change) bool {
 		}
 	}
 	return touched
-}
-
-// waitQuiet returns when every running worker has passed a quiet point since
-// the call, so that none holds what it loaded before.
-func (g *Gateway) waitQuiet() {
-	before := make([]uint64, len(g.workers))
-	for i, w := range g.workers {
-		before[i] = w.turn.Load()
-	}
-	for i, w := range g.workers {
-		pause := 5 * time.Microsecond
-		for w.thread != nil && !w.stopped.Load() && w.turn.Load() == before[i] {
-			time.Sleep(pause)
-			pause = min(2*pause, time.Millisecond)
-		}
-	}
 }
 
 // natPort is the port of RFC 3948; keepalives and IKE arrive there also while

@@ -82,6 +82,7 @@ func (g *Gateway) watchLifetimes(now time.Time) {
 	}
 	for _, s := range expired {
 		if old := g.session(s); old != nil {
+			g.unplace(old)
 			g.sessions[s.Slot()].Store(old.withoutKey())
 		}
 	}

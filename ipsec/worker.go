@@ -35,7 +35,13 @@ type packetState struct {
 	meta   packet.Meta
 	fate   fate
 	reason Reason
-	job    uint16 // index in worker.jobs, for fateCrypt
+	opened bool   // the device had opened it
+	job    uint16 // index in worker.jobs, or in worker.opened, for fateCrypt
+	flags  uint64 // of the mbuf, as received
+	// inline is the session in which the device seals it; nil: the engine does. seq is
+	// its sequence number then.
+	inline *inlineSession
+	seq    uint64
 	start  int
 	end    int
 	length int // IP octets before sealing
@@ -52,8 +58,9 @@ type lane struct {
 	rx, tx    *port
 	// out is the lane that owns the worker's transmit queue on tx: itself, or
 	// the first of the worker's lanes that send there.
-	out    *lane
-	unsent uint64 // of its counters: already counted as dropped
+	out *lane
+	// Of its counters: what is already counted as dropped.
+	unsent, unmarked uint64
 	// Answers to what an outbound lane received leave by back, a lane of this
 	// worker, or where it has none by handoff to another worker's lane.
 	back    *lane
@@ -78,12 +85,13 @@ type worker struct {
 	now        int64 // Unix nanoseconds
 	gen        *generation
 	packets    []packetState
-	jobs       []job
+	jobs       []job // for the engine
+	opened     []job // that the device had done
 	drops      [NumReasons]uint32
 	originated uint32
 	policy     *sa.PolicyState // run of packets of one policy
 	matched    uint64
-	opened     openedRun
+	accepted   acceptedRun
 	memo       sa.Memo // of the current burst
 	quoted     packet.QuotedESP
 
@@ -142,6 +150,10 @@ func (w *worker) countUnsent(l *lane) {
 		w.drops[l.tx.reasonUnsent()] += uint32(n - l.unsent)
 		l.unsent = n
 	}
+	if n := l.Unmarked(); n != l.unmarked {
+		w.drops[OutEngineFailed] += uint32(n - l.unmarked)
+		l.unmarked = n
+	}
 }
 
 // finishTurn publishes the turn's counters and passes the quiet point.
@@ -190,11 +202,18 @@ func (w *worker) finish(l *lane) {
 		}
 		p.mbuf.SetBounds(p.start, p.end)
 		p.mbuf.ClearTx()
-		if !l.out.Send(p.mbuf) {
+		if !w.send(l, p) {
 			p.reason = TxFull
 			w.drop(l, p)
 		}
 	}
+}
+
+func (w *worker) send(l *lane, p *packetState) bool {
+	if p.inline != nil {
+		return l.out.SendSecured(p.mbuf, p.inline.hw, p.seq, p.secured())
+	}
+	return l.out.Send(p.mbuf)
 }
 
 func (w *worker) drop(l *lane, p *packetState) {
@@ -230,11 +249,15 @@ func (w *worker) flushPolicy() {
 // begin takes the mbufs of a burst into w.packets.
 func (w *worker) begin(burst []*pmd.Mbuf) []packetState {
 	w.packets = w.packets[:len(burst)]
-	w.jobs = w.jobs[:0]
+	w.jobs, w.opened = w.jobs[:0], w.opened[:0]
 	w.memo.Reset()
 	for i, m := range burst {
 		p := &w.packets[i]
 		p.mbuf, p.sess, p.reason, p.fate = m, nil, ReasonNone, fateDrop
+		p.flags, p.opened, p.inline = m.Flags(), false, nil
+		if m.Segments() > 1 {
+			m.Linearize() // where that fails, parse drops it
+		}
 		restoreTags(m)
 		p.start = m.Start()
 		p.end = p.start + m.Len()

@@ -17,8 +17,8 @@ import (
 	"espgw/sa/xfrm"
 )
 
-// The control socket: one ip xfrm command a line; each is answered with any
-// number of listing lines and then exactly one line, "ok" or "error: …".
+// The control socket: one command a line, of ip xfrm or for a port; each is answered
+// with any number of listing lines and then exactly one line, "ok" or "error: …".
 
 // maxLine bounds a command line, so that a client cannot fill the memory.
 const maxLine = 64 << 10
@@ -139,6 +139,9 @@ func (s *server) command(line string) []byte {
 }
 
 func (s *server) execute(line string, out *bytes.Buffer) error {
+	if words := strings.Fields(line); len(words) > 0 && words[0] == "port" {
+		return s.executePort(words[1:])
+	}
 	command, err := xfrm.Parse(line)
 	if err != nil {
 		return err
