@@ -13,6 +13,7 @@ import (
 
 	"espgw/ipsec"
 	"espgw/pmd"
+	"espgw/pmd/emu"
 	"espgw/pmd/pmdtest"
 	"espgw/sa"
 	"espgw/sa/xfrm"
@@ -34,6 +35,8 @@ type rig struct {
 	host, network *pmd.Port
 	before        ipsec.Stats
 	answers       [][]byte // what the last through had sent back to where it put frames in
+	wan           *pmd.Port
+	nic           *emu.NIC // the emulated device of eth4; nil: none
 }
 
 type rigOptions struct {
@@ -48,13 +51,18 @@ type rigOptions struct {
 	driverQueues int
 	mssClamp     int
 	ignoreICMP   bool
+	// emulate is the inline NIC that eth4 pretends to be, as --emulate-inline has it.
+	emulate    string
+	offload    ipsec.OffloadMode
+	inlineOnly bool
+	log        io.Writer
 }
 
 func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	t.Helper()
 	o := rigOptions{
 		lcores: []int{1}, lanMTU: 1500, wanMTU: 1600, window: 1024, mbufs: 4095, ringSize: 1024,
-		passList: ipsec.DefaultPassEthertypes, driverQueues: 1, mssClamp: ipsec.ClampOff,
+		passList: ipsec.DefaultPassEthertypes, driverQueues: 1, mssClamp: ipsec.ClampOff, log: io.Discard,
 	}
 	for _, c := range change {
 		c(&o)
@@ -63,7 +71,12 @@ func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	r.pool = pmdtest.NewPoolConfig(t, pmd.PoolConfig{Mbufs: o.mbufs, DataRoom: o.dataRoom})
 	var lan, wan *pmd.Port
 	r.host, lan = pmdtest.RingPairQueues(t, r.pool, o.driverQueues, o.ringSize)
-	r.network, wan = pmdtest.RingPairQueues(t, r.pool, o.driverQueues, o.ringSize)
+	if o.emulate == "" {
+		r.network, wan = pmdtest.RingPairQueues(t, r.pool, o.driverQueues, o.ringSize)
+	} else {
+		wan = r.emulated(o)
+	}
+	r.wan = wan
 	planned := func(p *pmd.Port) ipsec.PlanPort {
 		return ipsec.PlanPort{ID: p.ID(), MaxRxQueues: o.driverQueues, MaxTxQueues: o.driverQueues}
 	}
@@ -75,7 +88,8 @@ func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	r.gateway, err = ipsec.New(ipsec.Config{
 		EAL: pmdtest.EAL(), DB: r.db, Plan: plan, Burst: 32, IdleBackoff: 20 * time.Microsecond, Pass: pass,
 		MSSClamp: o.mssClamp, LearnPathMTU: !o.ignoreICMP,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Offload: o.offload, InlineOnly: o.inlineOnly,
+		Log: slog.New(slog.NewTextHandler(o.log, nil)),
 		Pairs: []ipsec.Pair{{
 			Protected:   ipsec.PortConfig{Port: lan, Name: "lan", MTU: o.lanMTU},
 			Unprotected: ipsec.PortConfig{Port: wan, Name: "eth4", MTU: o.wanMTU},
@@ -86,6 +100,30 @@ func newRig(t testing.TB, config string, change ...func(*rigOptions)) *rig {
 	r.configure(config)
 	require.NoError(t, r.gateway.Start())
 	return r
+}
+
+// emulated makes the ports of the network's side; eth4's has an emulated device,
+// whose contract must have been kept when the test ends.
+func (r *rig) emulated(o rigOptions) (wan *pmd.Port) {
+	t := r.t
+	network, wan, err := pmd.NewRingPairQueues(pmdtest.Name("inline"), o.driverQueues, o.ringSize)
+	require.NoError(t, err)
+	r.network = network
+	options, err := emu.ParseOptions(o.emulate)
+	require.NoError(t, err)
+	r.nic, err = emu.Attach(wan, options)
+	require.NoError(t, err)
+	nic := r.nic
+	t.Cleanup(func() { // runs after the port is closed
+		require.Empty(t, nic.Breaches())
+		require.Zero(t, nic.Counters()["leak_tx"])
+		require.NoError(t, nic.Close())
+	})
+	config := pmd.PortConfig{RxQueues: o.driverQueues, TxQueues: o.driverQueues, Pool: r.pool}
+	pmdtest.Start(t, network, config)
+	config.RxOffloads, config.TxOffloads = pmd.RxSecurity, pmd.TxSecurity|pmd.TxIPv4Checksum
+	pmdtest.Start(t, wan, config)
+	return wan
 }
 
 // run executes ip xfrm commands in one transaction.

@@ -22,15 +22,20 @@ var layers = []layer{
 	{folder: "ipsec/packet", may: []string{"sa"}},
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
 	{folder: "pmd", may: []string{"golang.org/x/sys"}, native: true},
+	{folder: "pmd/emu", may: []string{"pmd"}, native: true},
 	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
 	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "sa/durable", "pmd", "golang.org/x/sys"}},
-	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "golang.org/x/sys", "github.com/spf13/pflag"}},
+	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "pmd/emu", "golang.org/x/sys", "github.com/spf13/pflag"}},
 	{folder: "scripts"},
 }
 
 // testsMay is what tests of every layer may import too. Tests of pure packages
 // stay pure, or they would not run without cgo.
 var testsMay = []string{"github.com/stretchr/testify", "sa", "ipsec/packet", "ipsec/esp"}
+
+// emulation is the emulated inline NIC: cmd attaches it, and tests of packages over
+// DPDK run on it.
+const emulation = "pmd/emu"
 
 // testsOnly are packages that only tests may import: fixtures.
 var testsOnly = []string{"pmd/pmdtest"}
@@ -70,6 +75,9 @@ func verdict(folder, path string, test bool) string {
 		return "only tests of packages over DPDK may import it"
 	}
 	if theirs, ok := layerOf(inside); ok && inside != path && theirs.folder == own.folder {
+		return ""
+	}
+	if test && inside == emulation && own.mayUseFixtures() {
 		return ""
 	}
 	if own.lists(inside) || test && withinAny(inside, testsMay) {

@@ -1,0 +1,2 @@
+// Package emu is an inline NIC without the hardware.
+package emu
