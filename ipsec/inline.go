@@ -1,7 +1,6 @@
 package ipsec
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -75,10 +74,7 @@ func (g *Gateway) newInlinePort(p *port) (*inlinePort, string) {
 	info := p.Port.Info()
 	security, err := p.Port.Security(maxInlineSessions)
 	if err != nil {
-		if errors.Is(err, pmd.ErrNotSupported) {
-			return nil, fmt.Sprintf("%s has no security context", driverOf(info))
-		}
-		return nil, err.Error()
+		return nil, withoutContext(info, err)
 	}
 	device := newInlineDevice(info, security.Capabilities(), security.ContextFlags(), p.mtu, dpdkVersion())
 	if device.depths() == "none" {

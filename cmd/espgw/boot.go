@@ -58,6 +58,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	gateway, err := ipsec.New(ipsec.Config{
 		EAL: eal, Pairs: ports.pairs, Plan: ports.plan, DB: db, Keeper: keeper, Burst: o.burst,
 		IdleBackoff: o.idleBackoff, Pass: o.pass, MSSClamp: o.mssClamp, LearnPathMTU: o.learnPathMTU, Log: log,
+		Offload: o.offload, InlineOnly: o.inlineOnly, Emulation: ports.emulation.counters,
 	})
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	err = s.serve(ctx, requests)
 	s.closeControl()
 	err = errors.Join(err, gateway.Stop())
-	return errors.Join(err, s.finish())
+	return errors.Join(err, s.finish(), ports.emulation.verdict(log))
 }
 
 // closing joins the error of an undo step into err.

@@ -18,6 +18,7 @@ func printHelp(w io.Writer) {
 	fmt.Fprint(w, `espgw: an IPsec ESP gateway on DPDK ports, a bump in the wire
 
 usage: espgw [EAL options] -- [options]
+       espgw [EAL options] -- --probe
        espgw --help | --version
 
 What enters a pair on its protected port is looked up in the policies and, where

@@ -64,6 +64,9 @@ func start(args []string, stdout, stderr io.Writer) error {
 		printVersion(stdout)
 		return nil
 	}
+	if o.probe {
+		return probe(eal, o, stdout, stderr)
+	}
 	return boot(eal, o, stdout, stderr)
 }
 

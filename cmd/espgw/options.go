@@ -23,6 +23,10 @@ type options struct {
 	pairs        []pairOption
 	xfrm         string
 	engine       string
+	offload      ipsec.OffloadMode
+	inlineOnly   bool // --engine inline
+	emulate      []emulateOption
+	probe        bool
 	pass         ipsec.PassList
 	queueMap     []ipsec.QueueAssignment
 	control      string
@@ -61,9 +65,6 @@ type mtuOption struct {
 // notBuilt are options of the contract that this version does not have. They
 // are refused by name, so that nobody believes they work.
 var notBuilt = []struct{ name, short, what string }{
-	{"offload", "", "inline crypto"},
-	{"emulate-inline", "", "the emulated inline NIC"},
-	{"probe", "", "the capability report"},
 	{"check", "", "the host check"},
 	{"link-propagation", "", "link propagation"},
 	{"interactive", "i", "the prompt"},
@@ -73,7 +74,8 @@ var notBuilt = []struct{ name, short, what string }{
 
 // rawOptions are the texts of options that need parsing of their own.
 type rawOptions struct {
-	pairs, mtus              []string
+	pairs, mtus, emulate     []string
+	offload                  string
 	pass, queueMap, logLevel string
 	mssClamp, pathMTU        string
 	replayWindow             uint32
@@ -87,7 +89,10 @@ func newFlags(o *options, raw *rawOptions) *pflag.FlagSet {
 	f.StringArrayVar(&raw.pairs, "pair", nil, "join two ports: `PROTECTED,UNPROTECTED`, each [NAME=]PORT, where PORT is a DPDK port number or device name (repeatable)")
 	f.StringVar(&o.xfrm, "xfrm", "", "`FILE` of ip xfrm commands, all or nothing; SIGHUP reads it again and applies the difference")
 	f.StringVar(&o.control, "control", "", "`SOCKET` (mode 0600) that takes one ip xfrm command a line and answers with listing lines, then ok or error: …")
-	f.StringVar(&o.engine, "engine", "auto", "`ENGINE` that encrypts: auto or go (inline and cryptodev are not in this version)")
+	f.StringVar(&o.engine, "engine", "auto", "`ENGINE` that encrypts: auto, go (software only) or inline (a device only; an SA that cannot be there is refused); cryptodev is not in this version")
+	f.StringVar(&raw.offload, "offload", "auto", "which SAs go to a device with inline IPsec: `auto` (those that say offload, else software), all (every one that can), require (one that says offload and cannot is refused) or off")
+	f.StringArrayVar(&raw.emulate, "emulate-inline", nil, "emulated inline NIC in front of an unprotected port: `NAME=PROFILE`[,KEY=VALUE]..., PROFILE ixgbe, ixgbe-x550, crypto or packet; for labs and tests (repeatable)")
+	f.BoolVar(&o.probe, "probe", false, "print what all ports can do and what espgw would do with them, and exit")
 	f.StringVar(&raw.queueMap, "queue-map", "", "`MAP` \"(port,queue,lcore),...\": which lcore polls which receive queue (default: every worker lcore a queue of every port that has enough)")
 	f.StringVar(&raw.pass, "pass-ethertypes", ipsec.DefaultPassEthertypes, "`LIST` of non-IP frames that pass unchanged, by name or as 0x88cc; none for none")
 	f.Uint32Var(&raw.replayWindow, "replay-window", 1024, "anti-replay window in `PACKETS` for inbound SAs that do not say")
@@ -153,7 +158,7 @@ func parseOptions(args []string) (*options, error) {
 
 // check parses what pflag left as text, and checks ranges.
 func (o *options) check(raw *rawOptions) error {
-	if len(raw.pairs) == 0 {
+	if len(raw.pairs) == 0 && !o.probe {
 		return usagef("no --pair: name at least one pair of ports, such as --pair lan=0,wan=1")
 	}
 	var err error
@@ -163,6 +168,16 @@ func (o *options) check(raw *rawOptions) error {
 			return usagef("--pair %s: %w", text, err)
 		}
 		o.pairs = append(o.pairs, pair)
+	}
+	for _, text := range raw.emulate {
+		e, err := parseEmulate(text)
+		if err != nil {
+			return usagef("--emulate-inline %s: %w", text, err)
+		}
+		o.emulate = append(o.emulate, e)
+	}
+	if err := o.checkOffload(raw.offload); err != nil {
+		return err
 	}
 	if o.queueMap, err = parseQueueMap(raw.queueMap); err != nil {
 		return usagef("--queue-map %s: %w", raw.queueMap, err)
@@ -187,17 +202,44 @@ func (o *options) check(raw *rawOptions) error {
 	return o.checkRanges()
 }
 
+// offloadModes are the words of --offload.
+var offloadModes = map[string]ipsec.OffloadMode{
+	"auto": ipsec.OffloadAuto, "all": ipsec.OffloadAll, "require": ipsec.OffloadRequire, "off": ipsec.OffloadOff,
+}
+
+// checkOffload puts --offload and --engine together.
+func (o *options) checkOffload(text string) error {
+	mode, ok := offloadModes[text]
+	if !ok {
+		return usagef("--offload %s: accepted: auto, all, require, off", text)
+	}
+	o.offload = mode
+	switch o.engine {
+	case "auto":
+	case "go":
+		if mode == ipsec.OffloadRequire || mode == ipsec.OffloadAll {
+			return usagef("--engine go and --offload %s exclude each other", text)
+		}
+		o.offload = ipsec.OffloadOff
+	case "inline":
+		if mode == ipsec.OffloadOff {
+			return usagef("--engine inline and --offload off exclude each other")
+		}
+		o.inlineOnly = true
+	case "cryptodev":
+		return usagef("--engine cryptodev: not in this version; accepted: auto, inline, go")
+	default:
+		return usagef("--engine %s: accepted: auto, inline, go", o.engine)
+	}
+	return nil
+}
+
 // maxWindow bounds --replay-window; the kernel's own bound is far above what a
 // network reorders.
 const maxWindow = 65536
 
 func (o *options) checkRanges() error {
 	switch {
-	case o.engine != "auto" && o.engine != "go":
-		if o.engine == "inline" || o.engine == "cryptodev" {
-			return usagef("--engine %s: not in this version; accepted: auto, go", o.engine)
-		}
-		return usagef("--engine %s: accepted: auto, go", o.engine)
 	case o.burst < 1 || o.burst > 512:
 		return usagef("--burst %d: accepted: 1 to 512", o.burst)
 	case o.rxDesc < 1 || o.rxDesc > 65535:

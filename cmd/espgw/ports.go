@@ -19,14 +19,25 @@ type ports struct {
 	plan  *ipsec.Plan
 	pool  *pmd.Pool
 	all   []*openPort
+
+	emulation emulation
 }
 
 type openPort struct {
 	*pmd.Port
-	name    string
-	applied pmd.Applied
-	started bool
+	name        string
+	unprotected bool
+	applied     pmd.Applied
+	started     bool
 }
+
+// Offloads of a port whose device is to seal and open: never receive coalescing or a
+// kept CRC beside them, which ixgbe does not start with (ixgbe_ipsec.c:
+// ixgbe_crypto_enable_ipsec).
+const (
+	inlineRx = pmd.RxSecurity
+	inlineTx = pmd.TxSecurity | pmd.TxIPv4Checksum
+)
 
 // openPorts finds, configures and starts the ports that the pairs name.
 func openPorts(eal *pmd.EAL, o *options, log *slog.Logger) (_ *ports, err error) {
@@ -38,6 +49,9 @@ func openPorts(eal *pmd.EAL, o *options, log *slog.Logger) (_ *ports, err error)
 	}()
 	planned, err := p.find(o)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.emulate(o); err != nil {
 		return nil, err
 	}
 	if p.plan, err = ipsec.MakePlan(planned, workerLcores(eal), o.queueMap); err != nil {
@@ -80,7 +94,7 @@ func (p *ports) find(o *options) ([][2]ipsec.PlanPort, error) {
 				return nil, usagef("--pair: the name %s is given twice", name)
 			}
 			names = append(names, name)
-			p.all = append(p.all, &openPort{Port: port, name: name})
+			p.all = append(p.all, &openPort{Port: port, name: name, unprotected: i == 1})
 			row[i] = ipsec.PlanPort{ID: info.ID, MaxRxQueues: info.MaxRxQueues, MaxTxQueues: info.MaxTxQueues}
 		}
 		planned = append(planned, row)
@@ -161,10 +175,14 @@ func (p *ports) start(port *openPort, o *options, log *slog.Logger) error {
 	if wanted > info.MaxMTU || wanted < info.MinMTU {
 		return usagef("MTU %d: the device takes %d to %d", wanted, info.MinMTU, info.MaxMTU)
 	}
-	applied, err := port.Configure(pmd.PortConfig{
+	config := pmd.PortConfig{
 		RxQueues: p.plan.RxQueues[id], TxQueues: max(1, p.plan.TxQueues[id]),
 		RxDesc: o.rxDesc, TxDesc: o.txDesc, MTU: wanted, RSS: p.plan.RxQueues[id] > 1, Pool: p.pool,
-	})
+	}
+	if port.unprotected && o.offload != ipsec.OffloadOff && info.TxOffloads&pmd.TxSecurity != 0 {
+		config.RxOffloads, config.TxOffloads = inlineRx&info.RxOffloads, inlineTx&info.TxOffloads
+	}
+	applied, err := port.Configure(config)
 	if err != nil {
 		return err
 	}
@@ -237,5 +255,6 @@ func (p *ports) close() error {
 	if p.pool != nil {
 		errs = append(errs, p.pool.Close())
 	}
+	errs = append(errs, p.emulation.close())
 	return errors.Join(errs...)
 }

@@ -39,7 +39,10 @@ func printMap(w io.Writer, eal *pmd.EAL, o *options, p *ports, g *ipsec.Gateway)
 		printMTU(w, i/2, p.all[i].applied.MTU, p.all[i+1].applied.MTU, o.mssClamp)
 	}
 	states, policies := g.Counts()
-	fmt.Fprintf(w, "engine: %s; SAs: %d; policies: %d\n", ipsec.EngineGo, states, policies)
+	for _, line := range g.OffloadText() {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "engines: %s; SAs: %d; policies: %d\n", engineText(o), states, policies)
 	if o.stateDir == stateNone {
 		fmt.Fprintln(w, "state: none: sequence numbers start anew with every run")
 	} else {
@@ -48,6 +51,17 @@ func printMap(w io.Writer, eal *pmd.EAL, o *options, p *ports, g *ipsec.Gateway)
 	if o.control != "" {
 		fmt.Fprintf(w, "control socket: %s\n", o.control)
 	}
+}
+
+// engineText names the engines in their order.
+func engineText(o *options) string {
+	switch {
+	case o.inlineOnly:
+		return ipsec.EngineInline
+	case o.offload == ipsec.OffloadOff:
+		return ipsec.EngineGo
+	}
+	return ipsec.EngineInline + ", " + ipsec.EngineGo
 }
 
 // printMTU says what of the protected side's packets fits the unprotected side with
