@@ -159,6 +159,10 @@ func (ip *inlinePort) suspend() {
 				continue // on its way out
 			}
 			is.back()
+			if ip.gateway.ended.Load() { // listings say where it was
+				s.place.inline.Store(nil)
+				continue
+			}
 			s.place.software(fmt.Sprintf("port %s is stopped", ip.port.Name))
 			if wish, ok := ip.gateway.wishesInline(s.sa); ok {
 				ip.waiting[s] = &waiter{wish: wish}

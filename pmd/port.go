@@ -70,6 +70,7 @@ type Port struct {
 	promisc bool
 	pool    *Pool
 	started bool
+	running bool // the driver is: below a stand-in it may go on while the port is stopped
 	closed  bool
 	own     uint64 // leak number of ports that this package created; 0 for others
 	vdev    bool   // made by CreateVdev or NewRingPair: Close removes the device
@@ -258,6 +259,9 @@ func (p *Port) Start() error {
 	if err != nil {
 		return err
 	}
+	p.mu.Lock()
+	p.running = true
+	p.mu.Unlock()
 	p.setStarted(true)
 	return p.tellStandIn(standInStarted)
 }
@@ -300,6 +304,9 @@ func (p *Port) Stop() error {
 	}
 	err := p.call("stopping", func(id C.uint16_t) C.int { return C.pmd_port_stop(id) })
 	if err == nil {
+		p.mu.Lock()
+		p.running = false
+		p.mu.Unlock()
 		p.setStarted(false)
 	}
 	return err
@@ -401,11 +408,11 @@ func (p *Port) Close() error {
 		C.pmd_standin_closing(p.standIn)
 	}
 	p.unwatch()
-	if p.started {
+	if p.running {
 		if rc := C.pmd_port_stop(C.uint16_t(p.id)); rc < 0 {
 			log().Warn("stopping a port to close it", "port", p.device, "error", Errno(-rc))
 		}
-		p.started = false
+		p.started, p.running = false, false
 	}
 	err := failed(int(C.pmd_port_close(C.uint16_t(p.id))), "closing port %s", p.device)
 	if p.vdev {

@@ -92,7 +92,7 @@ $(cat "$out/$run-A.xfrm")" >"$out/$run-guest.log" 2>&1; then
         bad "Linux takes the commands: $(tail -n 3 "$out/$run-guest.log")"
         return 1
     fi
-    gateway_start B 1500,1500 --xfrm "$out/$run-B.xfrm" 9>&-
+    gateway_start B 1500,1500 --xfrm "$out/$run-B.xfrm" ${device:+--offload all --emulate-inline "eth4=$device"} 9>&-
     wait_for 20 gateway_started B || {
         bad "espgw takes the commands: $(tail -n 3 "$out/$run-B.log")"
         stop_process "${gateway_pid[B]}" || true

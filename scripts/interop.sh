@@ -7,13 +7,15 @@
 #   Linux 14.0.0.52 (guest) ══ ESP ══ espgw ─ host 14.0.0.70
 #
 # Both ends get the same ip xfrm commands, with the directions of policies swapped. Cases, all by default
-# (--quick: classic, everything, esn, ipv6, wrong):
+# (--quick: classic, everything, esn, ipv6, inline, inline-packet, wrong):
 #   classic     the commands of many a guide: one key and SPI for both directions, TCP only
 #   everything  all of IPv4, AES-128 and an ICV of 16 octets
 #   aes192, aes256, icv12, icv8, chacha     other keys, ICVs and ciphers
 #   esn         extended sequence numbers; esnwrap: over 2^32 and 2^33
 #   ipv6        UDP, TCP, ICMPv6; ipv6all: one policy for all, AES-256 and an ICV of 12 octets
 #   encap       ESP in UDP (RFC 3948); encap6: over IPv6
+#   inline      the SAs of espgw in an emulated inline NIC; inline-6: over IPv6; inline-256: AES-256 and ESN;
+#               inline-packet: the NIC does all of ESP
 #   limits      SAs that may carry so many packets and no more
 #   mtu         packets too long for ESP are answered (once espgw can)
 #   wrong       wrong packets of every kind towards both ends: each is counted by its name; a peer that starts anew
@@ -43,10 +45,12 @@ here=$PWD/scripts
 . scripts/interop-cases.sh
 # shellcheck source=scripts/interop-wrong.sh
 . scripts/interop-wrong.sh
+# shellcheck source=scripts/interop-inline.sh
+. scripts/interop-inline.sh
 
-table=()
+table=() device=
 
-all=(classic everything aes192 aes256 icv12 icv8 chacha esn esnwrap ipv6 ipv6all encap encap6 limits mtu wrong)
+all=(classic everything aes192 aes256 icv12 icv8 chacha esn esnwrap ipv6 ipv6all encap encap6 inline inline-6 inline-256 inline-packet limits mtu wrong)
 cases=() quick=no release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
 case $release in bookworm | trixie) ;; *) release=bookworm ;; esac
 while [ $# -gt 0 ]; do
@@ -65,7 +69,7 @@ while [ $# -gt 0 ]; do
 done
 if [ ${#cases[@]} -eq 0 ]; then
     cases=("${all[@]}")
-    if [ $quick = yes ]; then cases=(classic everything esn ipv6 wrong); fi
+    if [ $quick = yes ]; then cases=(classic everything esn ipv6 inline inline-packet wrong); fi
 fi
 
 [ "$(id -u)" -eq 0 ] || fail "network namespaces need root"

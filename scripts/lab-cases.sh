@@ -61,8 +61,8 @@ case_classic() {
     tshark_checks
     counters_checks A
     counters_checks B
-    check "log: offload dev eth4 falls back to software, and that is said" grep -q 'served in software.*offload to eth4' "$out/$run-A.log"
-    check "counters: the SA's engine and why" grep -q '"engine":"go","engine_reason":"offload to eth4' "$out/$run-A.json"
+    check "log: offload dev eth4 falls back to software, and that is said" grep -q 'served in software.*net_af_packet' "$out/$run-A.log"
+    check "counters: the SA's engine and why" grep -q '"engine":"go","engine_reason":"port eth4: net_af_packet' "$out/$run-A.json"
     check "log: a warning names the SAs that share a key" grep -qi 'share a key' "$out/$run-A.log"
 }
 

@@ -5,7 +5,7 @@
 #
 #   hostA 14.0.0.52 ─ espgw A ══ ESP ══ espgw B ─ hostB 14.0.0.70
 #
-# Cases, all by default (--quick: classic, everything, throughput, mtu, attack):
+# Cases, all by default (--quick: classic, everything, throughput, mtu, inline, attack):
 #   classic     the commands of many a guide: one key and SPI for both directions, TCP only
 #   everything  all of IPv4 and IPv6, other keys, VLAN-tagged frames
 #   throughput  TCP with no gateway, gateways without policies, gateways with ESP
@@ -14,6 +14,8 @@
 #   encap       ESP in UDP (RFC 3948)
 #   esn         extended sequence numbers over 2^32, AES-GCM and ChaCha20-Poly1305
 #   live        SAs change under traffic: control socket, SIGHUP
+#   inline      an emulated inline NIC on one side or on both, crypto and packet offload
+#   inline-fallback, inline-many, inline-restart   what it cannot do; 300 SAs; ports stopped and started
 #   attack      replays, forgeries, reflection, clear text from the wire; no SA
 #
 # Everything seen is left in build/lab. Exit status: 0 all passed, 1 something failed, 2 it could not be run.
@@ -35,12 +37,14 @@ here=$PWD/scripts
 . scripts/lab-live.sh
 # shellcheck source=scripts/lab-mtu.sh
 . scripts/lab-mtu.sh
+# shellcheck source=scripts/lab-inline.sh
+. scripts/lab-inline.sh
 
 table=()
 
 cases=() quick=no
 seconds=1 # of a measurement
-all=(classic everything throughput mtu jumbo encap esn live attack)
+all=(classic everything throughput mtu jumbo encap esn live inline inline-fallback inline-many inline-restart attack)
 for word; do
     case " ${all[*]} " in
     *" $word "*) cases+=("$word") ;;
@@ -54,7 +58,7 @@ for word; do
 done
 if [ ${#cases[@]} -eq 0 ]; then
     cases=("${all[@]}")
-    if [ $quick = yes ]; then cases=(classic everything throughput mtu attack); fi
+    if [ $quick = yes ]; then cases=(classic everything throughput mtu inline attack); fi
 fi
 
 [ "$(id -u)" -eq 0 ] || fail "network namespaces need root"
