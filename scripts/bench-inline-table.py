@@ -4,7 +4,7 @@
 usage: bench-inline-table.py RESULTS-JSONL
 
 ns are those of CPU time a packet, the median of the rounds. A ratio is taken in each round, between neighbours in time,
-and given as median (10th to 90th percentile).
+and given as median (10th to 90th percentile); that of inline is without the model's own time.
 """
 import collections
 import json
@@ -18,25 +18,33 @@ def spread(values):
     return statistics.median(ordered), ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
 
 
+def ratio(upper, lower, less):
+    both = upper.keys() & lower.keys()
+    median, low, high = spread([(upper[r] - less) / lower[r] for r in both])
+    return f"{median:.2f} ({low:.2f} to {high:.2f})"
+
+
 def main():
-    cost = collections.defaultdict(dict)  # (direction, size, name): {round: ns}
+    cost, model = collections.defaultdict(dict), {}  # (direction, size, name): {round: ns}
     with open(sys.argv[1], encoding="utf-8") as file:
         for line in file:
             m = json.loads(line)
-            if m["packets"]:
+            if m["name"] == "model":
+                model[m["direction"], m["size"]] = m["ns"]
+            elif m["packets"]:
                 cost[m["direction"], m["size"], m["name"]][m["round"]] = m["cpu"] / m["packets"] * 1e9
-    print("CPU time of one lcore a packet. inline: an emulated NIC with crypto=off (a model that is idle: it checks every")
-    print("packet's metadata, framing and lengths, and encrypts each 1,000th).\n")
-    print(f"{'direction':9} {'octets':>6}  {'forward':>10} {'inline':>10} {'go':>10}   {'inline/forward':>22} {'go/inline':>22}")
+    print("CPU time of one lcore a packet. inline: an emulated NIC with crypto=off, an idle model that checks every packet's")
+    print("metadata, framing and lengths and encrypts each 1,000th; its own time is in the column model, and not in the ratio.\n")
+    print(f"{'':9} {'octets':>6} {'forward':>10} {'inline':>10} {'model':>10} {'go':>10}   {'inline/forward':>20} {'go/inline':>20}")
     for direction, size in dict.fromkeys(key[:2] for key in cost):
-        of = {name: cost[direction, size, name] for name in ("forward", "inline", "go")}
-        row = [f"{statistics.median(of[name].values()):7.0f} ns" for name in of]
-        ratios = []
-        for upper, lower in (("inline", "forward"), ("go", "inline")):
-            both = of[upper].keys() & of[lower].keys()
-            median, low, high = spread([of[upper][r] / of[lower][r] for r in both])
-            ratios.append(f"{median:.2f} ({low:.2f} to {high:.2f})")
-        print(f"{direction:9} {size:6}  {row[0]:>10} {row[1]:>10} {row[2]:>10}   {ratios[0]:>22} {ratios[1]:>22}")
+        of = {name: cost.get((direction, size, name)) for name in ("forward", "inline", "go")}
+        if not all(of.values()) or (direction, size) not in model:
+            print(f"{direction:9} {size:6}  not measured")
+            continue
+        less = model[direction, size]
+        ns = [f"{n:.0f} ns" for n in (*(statistics.median(v.values()) for v in of.values()), less)]
+        print(f"{direction:9} {size:6} {ns[0]:>10} {ns[1]:>10} {ns[3]:>10} {ns[2]:>10}   {ratio(of['inline'], of['forward'], less):>20}"
+              f" {ratio(of['go'], of['inline'], 0):>20}")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@
 #   BIN=bin                  where espgw is
 #
 # There is no NIC: espgw runs on an emulated one that is idle (crypto=off). It checks metadata, framing and lengths of
-# every packet, copies and encrypts nothing but each 1,000th, and takes its time for that on the same CPU; so "inline" is
-# the host's cost and the model's, no more. Root and 2 MiB huge pages. Writes build/bench/inline.txt and
+# every packet, copies and encrypts nothing but each 1,000th, and takes its time for that on the same CPU. It says how
+# much; the ratio is of what is left, which is what the host does. Root and 2 MiB huge pages. Writes build/bench/inline.txt and
 # build/bench/inline.jsonl. Exit status 1 if a measurement failed, 2 if nothing could be.
 set -euo pipefail
 
@@ -70,6 +70,7 @@ prepare() {
     if [ "$2" = in ]; then
         source=$work/esp$3.pcap
         if [ "$1" = inline ]; then source=$work/model$3.pcap; fi
+        if [ "$1" = forward ]; then source=$work/plain$3.pcap; fi # ESP of no SA would be dropped
         ports "$source"
         options "$1" in net_null1 net_pcap0
     else
@@ -77,6 +78,15 @@ prepare() {
         options "$1" out net_pcap0 net_null1
     fi
     printf '%s\n' "$bin/espgw" -l "$lcore" "${eal[@]}" -- "${own[@]}" --stats-json "$work/$1.json" >"$work/$1.argv"
+}
+
+# model DIRECTION SIZE: what the model itself took a packet, by its own clock.
+model() {
+    python3 -c 'import json, sys
+nic = json.load(open(sys.argv[1]))["emulation"]["wan"]
+packets = nic["tx_encrypted"] + nic["rx_opened"]
+print(json.dumps({"direction": sys.argv[2], "size": int(sys.argv[3]), "name": "model", "ns": nic["model_ns"] / packets}))' \
+        "$work/inline.json" "$1" "$2"
 }
 
 [ "$(id -u)" -eq 0 ] || fail "huge pages and the ports need root"
@@ -97,6 +107,7 @@ for size in $sizes; do
         say "$direction, $size octets (load $(cut -d' ' -f1 /proc/loadavg))"
         scripts/bench-alternate.py 1 "$rounds" "$seconds" "$work" forward inline go |
             sed "s/^{/{\"direction\": \"$direction\", \"size\": $size, /" >>"$results" || failed=1
+        model "$direction" "$size" >>"$results" || failed=1
     done
 done
 scripts/bench-inline-table.py "$results" | tee "$work/inline.txt"

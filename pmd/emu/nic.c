@@ -234,7 +234,9 @@ emu_counter_name(int i)
 uint64_t
 emu_counter(const struct emu_nic *nic, int i)
 {
-	return __atomic_load_n(&nic->counters[i], __ATOMIC_RELAXED);
+	uint64_t n = __atomic_load_n(&nic->counters[i], __ATOMIC_RELAXED);
+
+	return i == EMU_model_ns ? (uint64_t)((double)n / rte_get_tsc_hz() * 1e9) : n;
 }
 
 int

@@ -35,6 +35,7 @@ enum emu_profile { EMU_IXGBE, EMU_CRYPTO, EMU_PACKET };
 	X(flows_made)        \
 	X(faults)            /* times that a fault on demand struck */ \
 	X(crypto_off)        /* 1: only each 1,000th packet is really sealed and opened */ \
+	X(model_ns)          /* nanoseconds of CPU time that the model itself took on the packet path */ \
 	X(breaches)          /* all of the following */ \
 	X(breach_metadata)   /* marked, but no metadata was set */ \
 	X(breach_stale)      /* metadata of a session that is gone */ \
@@ -168,7 +169,7 @@ struct emu_nic {
 	const struct rte_eth_rxtx_callback *rx_callback[EMU_QUEUES], *tx_callback[EMU_QUEUES];
 	struct emu_contexts contexts[EMU_QUEUES];
 
-	uint64_t counters[EMU_COUNTER_MAX];
+	uint64_t counters[EMU_COUNTER_MAX]; /* that of model_ns holds TSC cycles */
 	uint32_t busy; /* control-plane calls that are running */
 	uint32_t icv_seen, noflag_seen, txicv_seen, reset_seen;
 	rte_spinlock_t text_lock;
@@ -181,6 +182,23 @@ enum { EMU_WORD_HIGH = 16, EMU_WORD_PAD = 32, EMU_WORD_GENERATION = 48 };
 
 /* What a received mbuf's metadata word, or one that was used, holds. */
 #define EMU_POISON UINT64_C(0xdbdbdbdbdbdbdbdb)
+
+static inline void
+emu_add(struct emu_nic *nic, enum emu_counter counter, uint32_t n)
+{
+	if (n > 0)
+		__atomic_fetch_add(&nic->counters[counter], n, __ATOMIC_RELAXED);
+}
+
+/* The model's own time since begin; not that of a thread that was stopped meanwhile. */
+static inline void
+emu_took(struct emu_nic *nic, uint64_t begin)
+{
+	uint64_t cycles = rte_rdtsc() - begin;
+
+	if (cycles < 1000000)
+		emu_add(nic, EMU_model_ns, (uint32_t)cycles);
+}
 
 static inline void
 emu_count(struct emu_nic *nic, enum emu_counter counter)

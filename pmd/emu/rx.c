@@ -96,7 +96,7 @@ failed(struct in *p)
 }
 
 static void
-open_packet(struct in *p, struct emu_sa *sa)
+open_packet(struct in *p, struct emu_sa *sa, uint32_t *passed)
 {
 	struct emu_nic *nic = p->nic;
 	uint8_t *esp = p->ip + p->l3, *icv = rte_pktmbuf_mtod(p->m, uint8_t *) + p->end - ICV;
@@ -106,7 +106,7 @@ open_packet(struct in *p, struct emu_sa *sa)
 	uint64_t seq = low;
 
 	if (nic->config.crypto_off && low % 1000 != 0) {
-		emu_count(nic, EMU_rx_opened);
+		++*passed;
 		p->m->ol_flags |= RTE_MBUF_F_RX_SEC_OFFLOAD;
 		return;
 	}
@@ -137,7 +137,7 @@ open_packet(struct in *p, struct emu_sa *sa)
 }
 
 static void
-receive_one(struct emu_nic *nic, struct rte_mbuf *m)
+receive_one(struct emu_nic *nic, struct rte_mbuf *m, uint32_t *passed)
 {
 	struct in p = { .nic = nic, .m = m };
 	struct emu_sa *sa;
@@ -176,21 +176,27 @@ receive_one(struct emu_nic *nic, struct rte_mbuf *m)
 	if (nic->config.profile == EMU_PACKET)
 		emu_packet_open(nic, sa, m, p.l2, p.l3, p.v6);
 	else
-		open_packet(&p, sa);
+		open_packet(&p, sa, passed);
 }
 
 uint16_t
 emu_rx_callback(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
 {
 	struct emu_nic *nic = arg;
+	uint32_t passed = 0;
+	uint64_t begin = rte_rdtsc();
 
+	if (n == 0)
+		return 0;
 	if (nic->dead) { /* it stands still until it is reset */
 		rte_pktmbuf_free_bulk(pkts, n);
 		return 0;
 	}
 	rte_rwlock_read_lock(&nic->lock);
 	for (uint16_t i = 0; i < n; i++)
-		receive_one(nic, pkts[i]);
+		receive_one(nic, pkts[i], &passed);
 	rte_rwlock_read_unlock(&nic->lock);
+	emu_add(nic, EMU_rx_opened, passed);
+	emu_took(nic, begin);
 	return n;
 }

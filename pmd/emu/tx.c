@@ -8,18 +8,29 @@ enum { PROTO_ESP = 50, ESP_IV = 16, MAX_PAD = 15 };
 
 #define L4_FLAGS (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG)
 
+static inline void
+put_sum(uint8_t *ip, uint32_t header_len)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+	uint16_t result;
+
+	for (uint32_t i = 0; i < header_len; i += 4) {
+		memcpy(&word, ip + i, 4);
+		sum += word;
+	}
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	result = (uint16_t)~((sum & 0xffff) + (sum >> 16));
+	memcpy(ip + 10, &result, 2); /* one's complement sums do not mind the byte order */
+}
+
 void
 emu_ipv4_checksum(uint8_t *ip, uint32_t header_len)
 {
-	uint32_t sum = 0;
-
 	ip[10] = ip[11] = 0;
-	for (uint32_t i = 0; i < header_len; i += 2)
-		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	ip[10] = (uint8_t)(~sum >> 8);
-	ip[11] = (uint8_t)~sum;
+	put_sum(ip, header_len);
 }
 
 /* One packet on its way out. */
@@ -217,8 +228,25 @@ spoil(struct out *o)
 	emu_count(o->nic, EMU_bad_tx);
 }
 
+/* With crypto=off most packets leave as they came; whatever was wrong with them is counted. */
 static struct rte_mbuf *
-send_one(struct emu_nic *nic, uint16_t queue, struct rte_mbuf *m)
+pass(struct out *o, const struct emu_sa *sa, uint32_t *passed)
+{
+	struct rte_mbuf *m = o->m;
+
+	if (memcmp(o->data + o->esp, &sa->spi, 4) != 0)
+		broken(o, EMU_breach_wrong_sa, "an SA of another SPI than the packet's");
+	++*passed;
+	*rte_security_dynfield(m) = EMU_POISON;
+	if (m->ol_flags & RTE_MBUF_F_TX_IP_CKSUM) /* of a field that was seen to be zero */
+		put_sum(o->data + m->l2_len, 20);
+	m->ol_flags &= ~(RTE_MBUF_F_TX_SEC_OFFLOAD | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_IPV4 |
+		RTE_MBUF_F_TX_IPV6);
+	return m;
+}
+
+static struct rte_mbuf *
+send_one(struct emu_nic *nic, uint16_t queue, struct rte_mbuf *m, uint32_t *passed)
 {
 	struct out o = { .nic = nic, .m = m, .data = rte_pktmbuf_mtod(m, uint8_t *),
 		.word = *rte_security_dynfield(m) };
@@ -234,14 +262,8 @@ send_one(struct emu_nic *nic, uint16_t queue, struct rte_mbuf *m)
 			check_trailer(&o);
 	}
 	sa = sa_of(&o, queue);
-	if (nic->config.crypto_off && !o.bad && nic->config.profile != EMU_PACKET && !sampled(o.data + o.esp)) {
-		if (memcmp(o.data + o.esp, &sa->spi, 4) != 0)
-			broken(&o, EMU_breach_wrong_sa, "an SA of another SPI than the packet's");
-		emu_count(nic, EMU_tx_encrypted);
-		*rte_security_dynfield(m) = EMU_POISON;
-		m->ol_flags &= ~RTE_MBUF_F_TX_SEC_OFFLOAD;
-		return m;
-	}
+	if (nic->config.crypto_off && !o.bad && nic->config.profile != EMU_PACKET && !sampled(o.data + o.esp))
+		return pass(&o, sa, passed);
 	copy(&o);
 	o.m->ol_flags &= ~RTE_MBUF_F_TX_SEC_OFFLOAD;
 	*rte_security_dynfield(o.m) = EMU_POISON;
@@ -285,15 +307,20 @@ uint16_t
 emu_tx_callback(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
 	struct emu_nic *nic = arg;
+	uint32_t passed = 0, plain = 0;
+	uint64_t begin = rte_rdtsc();
 
 	stand_still(nic, n);
 	rte_rwlock_read_lock(&nic->lock);
 	for (uint16_t i = 0; i < n; i++) {
 		if (pkts[i]->ol_flags & RTE_MBUF_F_TX_SEC_OFFLOAD)
-			pkts[i] = send_one(nic, queue, pkts[i]);
+			pkts[i] = send_one(nic, queue, pkts[i], &passed);
 		else
-			emu_count(nic, EMU_tx_plain);
+			plain++;
 	}
 	rte_rwlock_read_unlock(&nic->lock);
+	emu_add(nic, EMU_tx_encrypted, passed);
+	emu_add(nic, EMU_tx_plain, plain);
+	emu_took(nic, begin);
 	return n;
 }
