@@ -77,10 +77,7 @@ func (w *worker) openedByDevice(l *lane, p *packetState, s *session, offsets *es
 		p.reason = InAuthFailed
 	default:
 		p.fate, p.opened = fateCrypt, true
-		n := len(w.opened)
-		w.opened = w.opened[:n+1]
-		w.opened[n] = job{session: s, buf: p.mbuf.Buffer(), offsets: *offsets, seq: seq}
-		p.job = uint16(n)
+		p.job = addTo(&w.opened, s, p.mbuf.Buffer(), offsets, seq)
 	}
 	return true
 }

@@ -26,8 +26,9 @@ import (
 // an attacker could make the device pass over a captured packet and software accept
 // it again, and a packet sealed in software would repeat the device's nonce.
 
-// reserveStep is how many sequence numbers a device may use before it needs more.
-const reserveStep = 1 << 22
+// reserveStep is how many sequence numbers a device may use before it needs more. Tests
+// make it small.
+var reserveStep uint64 = 1 << 22
 
 // protocolConf completes the terms of an SA for INLINE_PROTOCOL.
 func protocolConf(c *pmd.SessionConf, s *session, is *inlineSession) {

@@ -54,7 +54,12 @@ func (ip *inlinePort) remove() error {
 	egress := slices.ContainsFunc(batch, func(is *inlineSession) bool { return is.egress })
 	if egress {
 		if ip.device.limits.RemovalStopsLookups {
+			// All of the direction goes through software meanwhile: not all the time.
+			if time.Since(ip.diverted) < divertPause {
+				return nil
+			}
 			ip.sending.Store(false)
+			defer func() { ip.diverted = time.Now() }()
 		}
 		ip.settle()
 	} else {
@@ -70,6 +75,10 @@ func (ip *inlinePort) remove() error {
 	ip.sending.Store(err == nil)
 	return err
 }
+
+// divertPause is the least time between two removals for which a whole direction has
+// to go through software; removals are gathered.
+const divertPause = time.Second
 
 // settle returns when nothing that was marked for the device before is on its way:
 // workers have passed a quiet point, their lanes have sent what they held, and the

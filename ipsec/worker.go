@@ -279,12 +279,18 @@ func (w *worker) drain() {
 
 const drainTime = 500 * time.Millisecond
 
-// addJob gives a packet to the engine. The job is written where it stays: one
-// that is put together elsewhere and copied waits for its own stores.
+// addJob gives a packet to the engine.
 func (w *worker) addJob(p *packetState, s *session, buf []byte, offsets *esp.Offsets, seq uint64) {
-	n := len(w.jobs)
-	w.jobs = w.jobs[:n+1]
-	j := &w.jobs[n]
+	p.job = addTo(&w.jobs, s, buf, offsets, seq)
+}
+
+// addTo adds a job to a list that has room, and returns its index. The job is
+// written where it stays: one that is put together elsewhere and copied waits for
+// its own stores.
+func addTo(list *[]job, s *session, buf []byte, offsets *esp.Offsets, seq uint64) uint16 {
+	n := len(*list)
+	*list = (*list)[:n+1]
+	j := &(*list)[n]
 	j.session, j.buf, j.offsets, j.seq, j.err = s, buf, *offsets, seq, nil
-	p.job = uint16(n)
+	return uint16(n)
 }
