@@ -24,6 +24,10 @@ type inlinePort struct {
 	// sealed in software, with the same numbers.
 	sending atomic.Bool
 
+	// shown is the row of listings, as it was when mu was last held: who reads it must
+	// not wait for a device.
+	shown atomic.Pointer[OffloadStats]
+
 	mu sync.Mutex
 	// tables by direction: egress, ingress.
 	tables    [2]inlineTable
@@ -93,7 +97,7 @@ func (g *Gateway) newInlinePort(p *port) (*inlinePort, string) {
 		ip.tables[i] = inlineTable{limit: limits[i], sessions: map[inlineKey]*inlineSession{}, spis: map[uint32]int{}}
 	}
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	if err := ip.putDummies(); err != nil {
 		return nil, err.Error()
 	}
@@ -123,7 +127,7 @@ const refusedPause = 10 * time.Second
 // install puts an SA into the device, if it can be there.
 func (ip *inlinePort) install(s *session, wish inlineWish) *refused {
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	return ip.installLocked(s, wish)
 }
 

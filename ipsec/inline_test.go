@@ -318,3 +318,39 @@ func TestInlineMetadataFails(t *testing.T) {
 	require.NoError(t, r.nic.SetFault("none"))
 	require.Len(t, r.outbound(tcpFrames(hostA, hostB, 5, 10)...), 5)
 }
+
+// The device keeps an SA that it was to remove, and goes on opening its packets. They
+// are not those of the SA that has its address and SPI now.
+func TestInlineMarksOfAnotherSA(t *testing.T) {
+	a := newRig(t, classicA, lcore(2))
+	b := newRig(t, classicB, func(o *rigOptions) { o.emulate, o.breaches = "ixgbe", true })
+	wire := a.outbound(tcpFrames(hostA, hostB, 10, 100)...)
+	require.Len(t, b.inbound(wire[:5]...), 5)
+	require.NoError(t, b.nic.SetFault("destroy"))
+	require.NoError(t, b.run("ip x s delete src "+hostA+" dst "+hostB+" proto esp spi 7"))
+	require.Eventually(t, func() bool { return b.offloads().IngressUsed == 0 }, 5*time.Second, 10*time.Millisecond)
+	require.NoError(t, b.nic.SetFault("none"))
+	require.NoError(t, b.run("ip x s add src "+hostA+" dst "+hostB+" proto esp spi 7 reqid 7 mode transport dir in "+
+		"aead 'rfc4106(gcm(aes))' 0x"+strings.Repeat("cd", 20)+" 128"))
+	opened := b.nic.Counters()["rx_opened"]
+	require.Empty(t, b.inbound(wire[5:]...))
+	require.EqualValues(t, 5, b.nic.Counters()["rx_opened"]-opened, "the device did open them")
+	require.Equal(t, map[string]uint64{"in_engine_failed": 5}, b.drops())
+	require.Zero(t, b.sa(7).Sequence)
+}
+
+// Nothing leaves by a port that starts before its SAs are back.
+func TestNothingLeavesBeforeSAsAreBack(t *testing.T) {
+	r := newRig(t, many(1000, 4), emulate("ixgbe"))
+	require.NoError(t, r.gateway.StopPort("eth4"))
+	require.NoError(t, r.nic.SetFault("slow:50000"))
+	started := make(chan error, 1)
+	go func() { started <- r.gateway.StartPort("eth4") }()
+	require.Eventually(t, func() bool { return r.nic.Counters()["sessions"] >= 3 }, 5*time.Second, time.Millisecond, "dummies, and one SA")
+	require.Empty(t, r.outbound(frameTo(1003)))
+	require.NoError(t, <-started)
+	require.NoError(t, r.nic.SetFault("none"))
+	require.Equal(t, map[string]uint64{"tx_port_restarting": 1}, r.drops())
+	r.sealed(1003)
+	require.EqualValues(t, 1, r.nic.Counters()["tx_encrypted"])
+}

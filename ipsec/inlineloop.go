@@ -55,7 +55,7 @@ func (ip *inlinePort) promote() {
 		if waits {
 			r = ip.installLocked(s, w.wish)
 		}
-		ip.mu.Unlock()
+		ip.unlock()
 		switch {
 		case !waits:
 		case r == nil:
@@ -70,7 +70,7 @@ func (ip *inlinePort) promote() {
 // last look. There are none while the device is stopped or nothing is free.
 func (ip *inlinePort) candidates() []*session {
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	if ip.stopped || len(ip.waiting) == 0 {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (ip *inlinePort) replaceTurned() {
 			}
 		}
 	}
-	ip.mu.Unlock()
+	ip.unlock()
 	for _, is := range turned {
 		s := is.session
 		is.back()
@@ -225,7 +225,7 @@ func (ip *inlinePort) replaceTurned() {
 		if ok {
 			ip.waiting[s] = &waiter{wish: wish}
 		}
-		ip.mu.Unlock()
+		ip.unlock()
 		ip.drop(is)
 	}
 }

@@ -134,7 +134,7 @@ func (is *inlineSession) back() {
 // extend gives devices more sequence numbers where they have used half of theirs.
 func (ip *inlinePort) extend() {
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	for _, is := range ip.tables[tableEgress].sessions {
 		if !is.protocol || is.session.place.inline.Load() != is {
 			continue

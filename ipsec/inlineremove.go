@@ -23,7 +23,7 @@ import (
 func (ip *inlinePort) drop(is *inlineSession) {
 	ip.mu.Lock()
 	ip.doomed = append(ip.doomed, is)
-	ip.mu.Unlock()
+	ip.unlock()
 	ip.gateway.wakeInline()
 }
 
@@ -31,7 +31,7 @@ func (ip *inlinePort) drop(is *inlineSession) {
 func (ip *inlinePort) forget(s *session) {
 	ip.mu.Lock()
 	delete(ip.waiting, s)
-	ip.mu.Unlock()
+	ip.unlock()
 }
 
 // remove closes the sessions that are not used any more. While the link is down
@@ -41,13 +41,13 @@ func (ip *inlinePort) remove() error {
 	defer ip.gateway.restart.Unlock()
 	ip.mu.Lock()
 	if ip.stopped || len(ip.doomed) == 0 {
-		ip.mu.Unlock()
+		ip.unlock()
 		return nil
 	}
 	batch := slices.DeleteFunc(slices.Clone(ip.doomed), func(is *inlineSession) bool {
 		return is.egress && !ip.port.linkUp()
 	})
-	ip.mu.Unlock()
+	ip.unlock()
 	if len(batch) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (ip *inlinePort) remove() error {
 		return nil // it went down meanwhile: another time
 	}
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	err := ip.closeSessions(batch)
 	ip.sending.Store(err == nil)
 	return err
@@ -89,7 +89,7 @@ func (ip *inlinePort) settle() {
 	g.waitSent(ip.port)
 	ip.mu.Lock()
 	egress := len(ip.tables[tableEgress].sessions)
-	ip.mu.Unlock()
+	ip.unlock()
 	if egress > 0 {
 		time.Sleep(ip.device.limits.TxDrain)
 	}

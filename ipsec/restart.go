@@ -170,7 +170,7 @@ func (ip *inlinePort) suspend() {
 			}
 		}
 	}
-	ip.mu.Unlock()
+	ip.unlock()
 	ip.settle()
 }
 
@@ -183,7 +183,7 @@ func (ip *inlinePort) empty() {
 		}
 	}
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	var all []*inlineSession
 	for i := range ip.tables {
 		for _, is := range ip.tables[i].sessions {
@@ -211,7 +211,7 @@ func (ip *inlinePort) empty() {
 // in software.
 func (ip *inlinePort) resume() error {
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	ip.stopped = false
 	suspended := ip.suspended
 	ip.suspended = nil

@@ -308,16 +308,18 @@ func (g *Gateway) Counts() (states, policies int) {
 }
 
 func (p *port) offloadStats() OffloadStats {
-	row := OffloadStats{Port: p.id(), Name: p.Name, Depth: "none", Reason: p.whyNotInline}
-	ip := p.inline
-	if ip == nil {
-		return row
+	if p.inline == nil {
+		return OffloadStats{Port: p.id(), Name: p.Name, Depth: "none", Reason: p.whyNotInline}
 	}
-	row.Depth = ip.device.depths()
-	ip.mu.Lock()
-	defer ip.mu.Unlock()
-	row.Waiting = len(ip.waiting)
-	row.AddressesUsed = len(ip.addresses)
+	return *p.inline.shown.Load()
+}
+
+// show writes the row of listings; mu is held.
+func (ip *inlinePort) show() {
+	row := &OffloadStats{
+		Port: ip.port.id(), Name: ip.port.Name, Depth: ip.device.depths(),
+		Waiting: len(ip.waiting), AddressesUsed: len(ip.addresses),
+	}
 	for i := range ip.tables {
 		t := &ip.tables[i]
 		used, free := len(t.sessions), max(0, t.limit-t.used())
@@ -329,5 +331,11 @@ func (p *port) offloadStats() OffloadStats {
 			row.IngressUsed, row.IngressFree = used, free
 		}
 	}
-	return row
+	ip.shown.Store(row)
+}
+
+// unlock is the end of what has mu.
+func (ip *inlinePort) unlock() {
+	ip.show()
+	ip.mu.Unlock()
 }

@@ -147,7 +147,7 @@ func sameOffload(a, b *sa.Offload) bool {
 // adopt makes added SAs that were carried over the owners of their sessions.
 func (ip *inlinePort) adopt(added []*sa.SA) {
 	ip.mu.Lock()
-	defer ip.mu.Unlock()
+	defer ip.unlock()
 	owners := map[*place]*session{}
 	for _, s := range added {
 		session := ip.gateway.session(s)

@@ -32,6 +32,7 @@ struct emu_options {
 	uint32_t profile;
 	uint32_t pci_device;
 	uint32_t tx_size, rx_size, address_size;
+	uint32_t ring_us;
 	bool conf_is_action, full_is_told, ingress, scalar, alias, crypto_off, abort;
 };
 

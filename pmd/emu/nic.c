@@ -133,6 +133,7 @@ reset(void *self)
 	rte_rwlock_write_lock(&nic->lock);
 	emu_clear_tables(nic);
 	nic->dead = false;
+	nic->last_tx = 0;
 	nic->reset_seen = 0;
 	rc = new_context(nic);
 	rte_rwlock_write_unlock(&nic->lock);
@@ -169,7 +170,7 @@ emu_new(const struct emu_options *o, struct emu_nic **out)
 		.profile = o->profile, .pci_device = o->pci_device, .tx_size = o->tx_size, .rx_size = o->rx_size,
 		.address_size = o->address_size, .conf_is_action = o->conf_is_action, .full_is_told = o->full_is_told,
 		.ingress = o->ingress, .scalar = o->scalar, .alias = o->alias, .crypto_off = o->crypto_off,
-		.abort = o->abort,
+		.abort = o->abort, .ring_us = o->ring_us,
 	};
 	nic->tx = calloc(o->tx_size, sizeof(*nic->tx));
 	nic->rx = calloc(o->rx_size, sizeof(*nic->rx));

@@ -52,6 +52,7 @@ enum emu_profile { EMU_IXGBE, EMU_CRYPTO, EMU_PACKET };
 	X(breach_key)        /* key memory changed between session and flow, or of a wrong length */ \
 	X(breach_settings)   /* an SA that the device cannot do, which its driver would not refuse */ \
 	X(breach_removal)    /* a removal that hit another SA, or none */ \
+	X(breach_drain)      /* an egress SA removed while packets for it may be in the transmit ring */ \
 	X(breach_concurrent) /* two control-plane calls at once */
 
 enum emu_counter {
@@ -89,6 +90,7 @@ struct emu_config {
 	bool alias;
 	bool crypto_off;
 	bool abort;
+	uint32_t ring_us; /* how long a packet may be in the transmit ring */
 };
 
 /* An SA in the device. */
@@ -108,6 +110,7 @@ struct emu_sa {
 	uint64_t sequence; /* last sent, or highest accepted */
 	uint64_t window[1024 / 64];
 	uint32_t window_size;
+	uint64_t last_tx; /* TSC when the last packet for it was handed over */
 	uint64_t packets, bytes, errors;
 	uint64_t soft_packets, hard_packets, soft_bytes, hard_bytes;
 	bool soft_told, hard_told;
@@ -163,6 +166,7 @@ struct emu_nic {
 	struct emu_address *addresses;
 	bool lookup_tx, lookup_rx;
 	bool started, dead;
+	uint64_t last_tx; /* TSC when the last packet for any SA was handed over */
 	uint64_t rx_offloads, tx_offloads;
 	uint16_t generation;
 	uint16_t rx_queues, tx_queues;

@@ -46,6 +46,13 @@ const (
 	otherSAs                 = 8192
 )
 
+// How long a packet may be in the transmit ring, in microseconds: 4096 full frames at
+// 10 Gbit/s take 5 ms, with pauses longer.
+const (
+	ixgbeRing = 10000
+	otherRing = 500
+)
+
 // ParseOptions parses PROFILE[,KEY=VALUE]..., what follows NAME= in --emulate-inline.
 // Keys: tx, rx and addresses (sizes of the tables), dpdk=22.11|26.03 and
 // rx-path=vector|scalar (which of ixgbe's behaviours), alias=on|off, crypto=on|off,
@@ -149,6 +156,7 @@ func (o *Options) c() C.struct_emu_options {
 	}
 	switch o.Profile {
 	case "ixgbe", "ixgbe-x550":
+		c.ring_us = ixgbeRing
 		c.profile, c.pci_device = C.EMU_OPT_IXGBE, 0x10fb
 		c.tx_size, c.rx_size, c.address_size = ixgbeSAs, ixgbeSAs, ixgbeAddresses
 		if o.Profile == "ixgbe-x550" {
@@ -156,10 +164,10 @@ func (o *Options) c() C.struct_emu_options {
 			c.ingress = C.bool(o.modern)
 		}
 	case "crypto":
-		c.profile = C.EMU_OPT_CRYPTO
+		c.profile, c.ring_us = C.EMU_OPT_CRYPTO, otherRing
 		c.full_is_told = true
 	case "packet":
-		c.profile = C.EMU_OPT_PACKET
+		c.profile, c.ring_us = C.EMU_OPT_PACKET, otherRing
 		c.full_is_told = true
 	}
 	for i, size := range []*C.uint32_t{&c.tx_size, &c.rx_size, &c.address_size} {

@@ -320,6 +320,22 @@ remove_exactly(struct emu_nic *nic, struct emu_session *s)
 	return 0;
 }
 
+/*
+ * A packet that was handed over is fetched from the ring later. One whose SA goes
+ * meanwhile leaves in clear text, or under another key; with ixgbe, those of every
+ * SA, since lookups go off.
+ */
+static void
+check_drained(struct emu_nic *nic, const struct emu_session *s)
+{
+	uint64_t last = nic->config.profile == EMU_IXGBE ? nic->last_tx : nic->tx[s->sa_index].last_tx;
+
+	if (s->egress && last != 0 &&
+		rte_rdtsc() - last < rte_get_tsc_hz() / 1000000 * nic->config.ring_us)
+		emu_breach(nic, EMU_breach_drain, "SPI 0x%08x removed while packets may be in the ring",
+			rte_be_to_cpu_32(s->spi));
+}
+
 static int
 op_destroy(void *device, struct rte_security_session *session)
 {
@@ -328,6 +344,7 @@ op_destroy(void *device, struct rte_security_session *session)
 	int rc;
 
 	enter(nic, "session_destroy");
+	check_drained(nic, s);
 	if (nic->faults.destroy) {
 		emu_count(nic, EMU_faults);
 		rc = -EFAULT;

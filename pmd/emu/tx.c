@@ -168,6 +168,7 @@ sa_of(struct out *o, uint16_t queue)
 		}
 	}
 	sa = &nic->tx[o->index];
+	sa->last_tx = nic->last_tx = rte_rdtsc();
 	if (!sa->used || sa->generation != (uint16_t)(o->word >> EMU_WORD_GENERATION))
 		broken(o, EMU_breach_stale, "metadata of an SA that is gone");
 	return sa;
