@@ -13,7 +13,7 @@ Usage: scripts/setup.sh [PART]...
 
 Installs what the named parts need; default: test.
 
-  build      compile espgw: C compiler, DPDK (development files, drivers)
+  build      compile espgw: C compiler, DPDK (development files, drivers), OpenSSL (of the emulated NIC)
   demo       make demo
   lint       make lint: build, and shellcheck
   lab        make lab: network namespaces, iperf3, ping, tcpdump, tshark
@@ -46,7 +46,7 @@ as_root() {
 # packages_of PART: the Debian packages of a part, by names that Debian 12 and 13 share.
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev pkg-config libdpdk-dev ;;
+    build) echo gcc libc6-dev pkg-config libdpdk-dev libssl-dev ;;
     demo) packages_of build && echo python3 tshark ;;
     lint) packages_of build && echo shellcheck ;;
     lab) packages_of build && echo iproute2 iputils-ping iperf3 ethtool tcpdump tshark procps \
@@ -139,6 +139,7 @@ check_dpdk() {
     local version folder driver missing=()
     version=$(pkg-config --modversion libdpdk 2>/dev/null) ||
         fail "pkg-config does not find libdpdk (is PKG_CONFIG_PATH right?)"
+    pkg-config --exists libcrypto || fail "pkg-config does not find libcrypto (Debian: libssl-dev)"
     pkg-config --atleast-version=22.11 libdpdk ||
         fail "DPDK $version is too old: 22.11 (Debian 12) or later is needed"
     folder=$(pkg-config --variable=libdir libdpdk)
