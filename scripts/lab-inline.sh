@@ -13,10 +13,14 @@ offloaded() {
     echo "$line in" >>"$in_file"
 }
 
-# inline_up A-PROFILE B-PROFILE: both gateways; an empty profile is no emulated device.
+# inline_up A-PROFILE B-PROFILE: both gateways; none is no emulated device.
 inline_up() {
-    gateway_start A 1500,1600 --xfrm "$out/$run-A.xfrm" ${1:+--emulate-inline "eth4=$1"}
-    gateway_start B 1500,1600 --xfrm "$out/$run-B.xfrm" ${2:+--emulate-inline "eth4=$2"}
+    local side profile option
+    for side in "A $1" "B $2"; do
+        profile=${side#* } side=${side% *} option=()
+        if [ "$profile" != none ]; then option=(--emulate-inline "eth4=$profile"); fi
+        gateway_start "$side" 1500,1600 --xfrm "$out/$run-$side.xfrm" "${option[@]}"
+    done
     gateways_wait
 }
 
@@ -29,9 +33,9 @@ kept_contract() { device "$1" emulation.eth4.leak_tx=0 emulation.eth4.bad_tx=0 e
 # inline: the classic commands, and every combination of the device and software on the two sides.
 case_inline() {
     local profiles engine_b
-    for profiles in ixgbe,ixgbe ixgbe, crypto,ixgbe packet,; do
+    for profiles in ixgbe,ixgbe ixgbe,none crypto,ixgbe packet,none; do
         # Packet offload of an SA that shares its key is refused, so it has keys of its own.
-        if [ "$profiles" = packet, ]; then
+        if [ "$profiles" = packet,none ]; then
             config_empty
             offloaded 0x7001 AB 7 "$gcm" 20 128 replay-window 128
             offloaded 0x7002 BA 7 "$gcm" 20 128 replay-window 128
@@ -50,7 +54,7 @@ case_inline() {
         counters_checks A
         counters_checks B
         engine_b=inline
-        if [ -z "${profiles#*,}" ]; then engine_b=go; fi
+        if [ "${profiles#*,}" = none ]; then engine_b=go; fi
         device A engine=inline 'emulation.eth4.tx_encrypted>1000' 'emulation.eth4.rx_opened>1000'
         device B engine=$engine_b
         kept_contract A
