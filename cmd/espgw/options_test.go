@@ -64,16 +64,16 @@ func TestOptionErrors(t *testing.T) {
 		{"word", []string{"--pair", "0,1", "start"}, `"start" is no option`},
 		{"queue map", []string{"--pair", "0,1", "--queue-map", "0,0,1"}, "(port,queue,lcore)"},
 		{"MTU", []string{"--pair", "0,1", "--mtu", "20"}, "68 to 16000"},
-		{"engine", []string{"--pair", "0,1", "--engine", "fast"}, "accepted: auto, go"},
-		{"engine not built", []string{"--pair", "0,1", "--engine", "inline"}, "not in this version"},
+		{"engine", []string{"--pair", "0,1", "--engine", "fast"}, "accepted: auto, inline, go"},
+		{"engine not built", []string{"--pair", "0,1", "--engine", "cryptodev"}, "not in this version"},
 		{"burst", []string{"--pair", "0,1", "--burst", "0"}, "1 to 512"},
 		{"no window for all", []string{"--pair", "0,1", "--replay-window", "0"}, "1 to 65536"},
 		{"negative time", []string{"--pair", "0,1", "--run-for", "-1s"}, "negative"},
 		{"log level", []string{"--pair", "0,1", "--log-level", "loud"}, "debug, info, warn, error"},
 		{"EtherType", []string{"--pair", "0,1", "--pass-ethertypes", "0x0800"}, "past the policies"},
 		{"state folder", []string{"--pair", "0,1", "--state-dir", ""}, "accepted: a folder, or none"},
-		{"not built", []string{"--pair", "0,1", "--probe"}, "--probe"},
-		{"not built, with a value", []string{"--pair", "0,1", "--offload=all"}, "--offload"},
+		{"not built", []string{"--pair", "0,1", "--check"}, "--check"},
+		{"not built, with a value", []string{"--pair", "0,1", "--metrics=:9000"}, "--metrics"},
 		{"not built, short", []string{"--pair", "0,1", "-i"}, "--interactive"},
 	}
 	for _, tt := range tests {
@@ -94,6 +94,7 @@ func TestHelpAndVersion(t *testing.T) {
 			"--pair", "--xfrm", "--engine", "--pass-ethertypes", "--queue-map", "--control", "--run-for", "--idle-exit",
 			"--stats-period", "--stats-json", "--replay-window", "--mtu", "--mbufs", "--mbuf-size", "--burst", "--rx-desc",
 			"--tx-desc", "--idle-backoff", "--log-level", "--log-format", "--version",
+			"--offload", "--emulate-inline", "--probe",
 		} {
 			require.Contains(t, out.String(), option)
 		}

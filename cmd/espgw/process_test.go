@@ -286,7 +286,7 @@ func TestOfflineRun(t *testing.T) {
 	require.Equal(t, "protected", s.Ports[0].Side)
 	require.Equal(t, "unprotected", s.Ports[1].Side)
 	require.NotContains(t, p.stdout.String()+p.stderr.String(), testKey[2:])
-	require.Contains(t, p.stdout.String(), "engine: go")
+	require.Contains(t, p.stdout.String(), "engines: inline, go")
 }
 
 func TestControlSocket(t *testing.T) {
