@@ -131,10 +131,17 @@ func (is *inlineSession) back() {
 	s.sa.SkipIn(is.base + n + window)
 }
 
-// extend gives devices more sequence numbers where they have used half of theirs.
+// extend gives devices more sequence numbers where they have used half of theirs, and
+// takes note of how far they have come inbound, so that a gateway that is killed does
+// not begin below.
 func (ip *inlinePort) extend() {
 	ip.mu.Lock()
 	defer ip.unlock()
+	for _, is := range ip.tables[tableIngress].sessions {
+		if is.protocol && is.session.place.inline.Load() == is {
+			is.session.sa.SkipIn(is.base + is.accepted.Load())
+		}
+	}
 	for _, is := range ip.tables[tableEgress].sessions {
 		if !is.protocol || is.session.place.inline.Load() != is {
 			continue

@@ -41,5 +41,5 @@ func (s *SA) SendableTo() uint64 { return s.live.ceiling.Load() }
 // earlier one that is remembered, and was not told to start from a number.
 func (s *SA) Fresh() bool {
 	l := s.live
-	return l.sequence.Load() == 0 && l.top.Load() == 0 && !l.resumed
+	return l.sequence.Load()&^closed == 0 && l.top.Load() == 0 && !l.resumed
 }

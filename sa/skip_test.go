@@ -46,3 +46,20 @@ func TestSkipIn(t *testing.T) {
 	s.SkipIn(100)
 	require.Equal(t, uint64(5000), s.Highest())
 }
+
+func TestFresh(t *testing.T) {
+	db := sa.NewDB(sa.Options{})
+	tx := db.Begin()
+	defer tx.Rollback()
+	require.NoError(t, tx.AddState(sending()))
+	require.True(t, tx.GetState(sending().ID).Fresh(), "before the commit")
+	require.NoError(t, tx.Commit())
+	s := inbound(db, sending())
+	require.True(t, s.Fresh())
+	s.ReserveOut(1, 1, 1)
+	require.False(t, s.Fresh())
+	in := addState(t, sa.NewDB(sa.Options{}), receiving(64))
+	require.True(t, in.Fresh())
+	require.Equal(t, sa.OK, in.MarkIn(1))
+	require.False(t, in.Fresh())
+}
