@@ -68,6 +68,12 @@ bench: ## packets a second of one lcore, beside DPDK's ipsec-secgw; root
 	@$(MAKE) --no-print-directory bin/espgw
 	@scripts/bench.sh
 
+.PHONY: bench-inline
+bench-inline: ## what a packet costs the host when a NIC encrypts, beside forwarding and the Go engine; root
+	@scripts/setup.sh bench
+	@$(MAKE) --no-print-directory bin/espgw
+	@scripts/bench-inline.sh
+
 .PHONY: goldens
 goldens: ## records iproute2's listings anew from a guest; root
 	@scripts/setup.sh guest

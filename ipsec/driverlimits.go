@@ -124,9 +124,12 @@ var limitsTable = []driverLimits{
 			"ingress SAs cannot be removed: txgbe_ipsec.c, txgbe_crypto_remove_sa compares SPIs of different byte order")
 	})},
 	{Driver: "net_iavf", Family: "Intel adaptive VF", Limits: inlineLimits{
-		EgressSAs: 4096, IngressSAs: 4096, NoUDPEncap: true, NoTagged: true, NoIPv4Options: true, NoExtensionHeaders: true,
+		EgressSAs: 4096, IngressSAs: 4096, NoESN: true, NoUDPEncap: true, NoTagged: true, NoIPv4Options: true, NoExtensionHeaders: true,
 		TxDrain: 100 * time.Millisecond,
-		Sources: []string{"drivers/net/iavf/iavf_ipsec_crypto.c; the number of SAs is the host's to tell, and is not told"},
+		Sources: []string{
+			"the number of SAs is the host's to tell, and is not told: drivers/net/iavf/iavf_ipsec_crypto.c",
+			"no ESN: the high half of what is received would have to be told by rte_security_session_update, which is not built",
+		},
 	}},
 	{Driver: "net_nfp", Family: "Corigine NFP", From: [2]int{23, 11}, Limits: inlineLimits{
 		EgressSAs: 8192, IngressSAs: 8192, NoUDPEncap: true, NoTagged: true, NoIPv4Options: true, NoExtensionHeaders: true,
