@@ -28,10 +28,8 @@ over(uint64_t limit, uint64_t n)
 static bool
 carry(struct emu_nic *nic, struct emu_sa *sa, uint32_t octets)
 {
-	if (over(sa->hard_packets, sa->packets) || over(sa->hard_bytes, sa->bytes)) {
-		sa->errors++;
+	if (over(sa->hard_packets, sa->packets) || over(sa->hard_bytes, sa->bytes))
 		return false;
-	}
 	sa->packets++;
 	sa->bytes += octets;
 	if (!sa->soft_told && (over(sa->soft_packets, sa->packets) || over(sa->soft_bytes, sa->bytes))) {
@@ -83,6 +81,7 @@ next_number(struct emu_nic *nic, struct emu_sa *sa, uint32_t octets)
 	} else if (carry(nic, sa, octets)) {
 		seq = ++sa->sequence;
 	} else {
+		sa->errors++;
 		emu_count(nic, EMU_tx_after_hard);
 	}
 	rte_spinlock_unlock(&sa->lock);
