@@ -99,8 +99,18 @@ func TestP3Window(t *testing.T) {
 		seq  uint64
 		mark uint64
 	}{
-		{10, goodMark}, {10, badMark}, {9, goodMark}, {200, goodMark}, {136, badMark}, {137, goodMark}, {137, badMark},
-		{5000, goodMark}, {200, badMark}, {4937, goodMark}, {0, badMark}, {5001, goodMark},
+		{10, goodMark},
+		{10, badMark},
+		{9, goodMark},
+		{200, goodMark},
+		{136, badMark},
+		{137, goodMark},
+		{137, badMark},
+		{5000, goodMark},
+		{200, badMark},
+		{4937, goodMark},
+		{0, badMark},
+		{5001, goodMark},
 	} {
 		require.Equal(t, step.mark, mark(step.seq), "sequence number %d", step.seq)
 	}
