@@ -354,3 +354,52 @@ func TestNothingLeavesBeforeSAsAreBack(t *testing.T) {
 	r.sealed(1003)
 	require.EqualValues(t, 1, r.nic.Counters()["tx_encrypted"])
 }
+
+// A modern device takes tagged frames, too.
+func TestInlineTagged(t *testing.T) {
+	a := newRig(t, classicA, emulate("crypto"))
+	b := newRig(t, classicB, emulate("crypto"), lcore(2))
+	packet := ipv4(hostA, hostB, protoTCP, tcp(1, 2, counting(50)))
+	plain := [][]byte{ethernet(0x0800, packet, 5), ethernet(0x0800, packet, 5, 6)}
+	wire := a.outbound(plain...)
+	require.Len(t, wire, 2)
+	require.EqualValues(t, 2, a.nic.Counters()["tx_encrypted"])
+	require.Equal(t, plain, b.inbound(wire...))
+	require.EqualValues(t, 2, b.nic.Counters()["rx_opened"])
+}
+
+// While the link is down, what the device holds may still leave later: an egress SA
+// stays in it until the link is back.
+func TestInlineRemovalWaitsForTheLink(t *testing.T) {
+	r := newRig(t, many(1000, 2), emulate("ixgbe"))
+	r.sealed(1000)
+	require.NoError(t, r.wan.SetLink(false))
+	require.NoError(t, r.run(fmt.Sprintf("ip x s delete src %s dst %s proto esp spi 1000", hostA, hostB)))
+	time.Sleep(400 * time.Millisecond)
+	require.Equal(t, 2, r.offloads().EgressUsed)
+	require.NoError(t, r.wan.SetLink(true))
+	require.Eventually(t, func() bool { return r.offloads().EgressUsed == 1 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return r.gateway.Stats().Ports[1].Link }, 5*time.Second, 10*time.Millisecond)
+	r.sealed(1001)
+	require.EqualValues(t, 2, r.nic.Counters()["tx_encrypted"])
+}
+
+// Several lcores share the SAs of one device.
+func TestInlineOnSeveralLcores(t *testing.T) {
+	r := newRig(t, many(1000, 10), emulate("ixgbe"), func(o *rigOptions) { o.lcores, o.driverQueues = []int{1, 2}, 2 })
+	seen := map[string]bool{}
+	for range 20 {
+		var frames [][]byte
+		for i := range 50 {
+			frames = append(frames, frameTo(1000+i%10))
+		}
+		for _, f := range r.outbound(frames...) {
+			_, spi, seq, _ := openESP(t, f[34:], keyOf(portOf(f)), nil)
+			id := fmt.Sprintf("%d/%d", spi, seq)
+			require.False(t, seen[id])
+			seen[id] = true
+		}
+	}
+	require.Len(t, seen, 1000)
+	require.EqualValues(t, 1000, r.nic.Counters()["tx_encrypted"])
+}

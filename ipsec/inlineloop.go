@@ -48,6 +48,7 @@ func (g *Gateway) wakeInline() {
 
 // promote gives places that are free to SAs that wait, busiest first.
 func (ip *inlinePort) promote() {
+	said, more := 0, 0
 	for _, s := range ip.candidates() {
 		ip.mu.Lock()
 		w, waits := ip.waiting[s]
@@ -58,11 +59,17 @@ func (ip *inlinePort) promote() {
 		ip.unlock()
 		switch {
 		case !waits:
+		case r == nil && said == maxFallbacks:
+			more++
 		case r == nil:
+			said++
 			ip.gateway.log.Info("SA moved to hardware", "sa", s.sa.String(), "engine", EngineInline, "port", ip.port.Name)
 		default:
 			s.place.software(r.reason)
 		}
+	}
+	if more > 0 {
+		ip.gateway.log.Info("and other SAs, too", "number", more, "engine", EngineInline, "port", ip.port.Name)
 	}
 }
 

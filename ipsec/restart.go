@@ -55,8 +55,11 @@ func (g *Gateway) onPort(name, what string, do func(*port) error) error {
 }
 
 func (g *Gateway) stopPort(p *port) error {
-	if p.state.Load() != portRuns {
+	switch p.state.Load() {
+	case portRestarting:
 		return fmt.Errorf("%w: it is stopped", ErrPortState)
+	case portGone:
+		return fmt.Errorf("%w: its device is gone", ErrPortState)
 	}
 	if err := p.Port.CanRestart(); err != nil {
 		return err
@@ -69,8 +72,11 @@ func (g *Gateway) stopPort(p *port) error {
 }
 
 func (g *Gateway) startPort(p *port) error {
-	if p.state.Load() != portRestarting {
+	switch p.state.Load() {
+	case portRuns:
 		return fmt.Errorf("%w: it is running", ErrPortState)
+	case portGone:
+		return fmt.Errorf("%w: its device is gone", ErrPortState)
 	}
 	if err := p.Port.Start(); err != nil {
 		return err

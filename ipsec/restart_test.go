@@ -85,3 +85,18 @@ func TestDeviceAsksForReset(t *testing.T) {
 		openESP(t, frame[34:], classicKey, nil)
 	}
 }
+
+// The device is pulled out: nothing is sent or received by it any more, the SAs are
+// software's, and the gateway stops in order.
+func TestDeviceGone(t *testing.T) {
+	r := newRig(t, classicA, emulate("ixgbe"))
+	require.Len(t, r.outbound(tcpFrames(hostA, hostB, 5, 100)...), 5)
+	require.NoError(t, r.nic.SetFault("gone"))
+	require.Eventually(t, func() bool {
+		engine, _ := r.engines()
+		return engine["out 0x7"] == "go"
+	}, 5*time.Second, 10*time.Millisecond)
+	require.Empty(t, r.outbound(tcpFrames(hostA, hostB, 5, 100)...))
+	require.Equal(t, map[string]uint64{"tx_link_down": 5}, r.drops())
+	require.ErrorIs(t, r.gateway.StartPort("eth4"), ipsec.ErrPortState)
+}

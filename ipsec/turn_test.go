@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
+	"espgw/pmd/emu"
 	"espgw/pmd/pmdtest"
 	"espgw/sa"
 )
@@ -23,17 +24,21 @@ type turner struct {
 	pool          *pmd.Pool
 }
 
-func newTurner(t testing.TB, states ...*sa.Params) *turner {
+func newTurner(t testing.TB, states ...*sa.Params) *turner { return newTurnerOn(t, "", states...) }
+
+// newTurnerOn is newTurner with an emulated inline NIC of that profile on the
+// unprotected side.
+func newTurnerOn(t testing.TB, profile string, states ...*sa.Params) *turner {
 	t.Helper()
 	r := &turner{pool: pmdtest.NewPoolConfig(t, pmd.PoolConfig{Mbufs: 2047, DataRoom: 9200})}
 	host, lan := pmdtest.RingPair(t, r.pool)
-	network, wan := pmdtest.RingPair(t, r.pool)
+	network, wan := r.unprotected(t, profile)
 	port := func(p *pmd.Port) PlanPort { return PlanPort{p.ID(), 1, 1} }
 	plan, err := MakePlan([][2]PlanPort{{port(lan), port(wan)}}, []int{1}, nil)
 	require.NoError(t, err)
 	db := sa.NewDB(sa.Options{})
 	g, err := New(Config{
-		EAL: pmdtest.EAL(), Plan: plan, DB: db, Burst: 32,
+		EAL: pmdtest.EAL(), Plan: plan, DB: db, Burst: 32, Offload: OffloadAll,
 		Pairs: []Pair{{PortConfig{lan, "lan", 9000}, PortConfig{wan, "wan", 9100}}},
 	})
 	require.NoError(t, err)
@@ -70,6 +75,25 @@ func newTurner(t testing.TB, states ...*sa.Params) *turner {
 	}
 	r.host, r.network = lane(host), lane(network)
 	return r
+}
+
+func (r *turner) unprotected(t testing.TB, profile string) (network, wan *pmd.Port) {
+	if profile == "" {
+		return pmdtest.RingPair(t, r.pool)
+	}
+	network, wan, err := pmd.NewRingPairQueues(pmdtest.Name("turn"), 1, 1024)
+	require.NoError(t, err)
+	options, err := emu.ParseOptions(profile)
+	require.NoError(t, err)
+	nic, err := emu.Attach(wan, options)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.Empty(t, nic.Breaches())
+		require.NoError(t, nic.Close())
+	})
+	pmdtest.Start(t, network, pmd.PortConfig{Pool: r.pool})
+	pmdtest.Start(t, wan, pmd.PortConfig{Pool: r.pool, RxOffloads: pmd.RxSecurity, TxOffloads: pmd.TxSecurity | pmd.TxIPv4Checksum})
+	return network, wan
 }
 
 func turnState(t testing.TB, dir sa.Direction, esn bool) *sa.Params {
@@ -126,14 +150,20 @@ func (r *turner) collect() (received int) {
 func TestTurnsDoNotAllocate(t *testing.T) {
 	for _, size := range []int{64, 1420, 8000} {
 		for _, esn := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%dB esn=%v", size, esn), func(t *testing.T) { turnsDoNotAllocate(t, size, esn) })
+			for _, profile := range []string{"", "crypto"} {
+				t.Run(fmt.Sprintf("%dB esn=%v %s", size, esn, profile), func(t *testing.T) { turnsDoNotAllocate(t, size, esn, profile) })
+			}
 		}
 	}
 }
 
-func turnsDoNotAllocate(t *testing.T, size int, esn bool) {
-	r := newTurner(t, turnState(t, sa.DirOut, esn))
-	peer := newTurner(t, turnState(t, sa.DirIn, esn))
+func turnsDoNotAllocate(t *testing.T, size int, esn bool, profile string) {
+	r := newTurnerOn(t, profile, turnState(t, sa.DirOut, esn))
+	peer := newTurnerOn(t, profile, turnState(t, sa.DirIn, esn))
+	if profile != "" {
+		require.NotNil(t, r.w.gateway.sessions[0].Load().place.inline.Load())
+		require.NotNil(t, peer.w.gateway.sessions[0].Load().place.inline.Load())
+	}
 	var sealed, crossed, opened, arrived int
 	turn := func() {
 		r.burst(t, 32, size)

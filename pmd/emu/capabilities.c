@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include "nic.h"
 
 #define RANGE(a, b, c) { .min = (a), .max = (b), .increment = (c) }
@@ -79,3 +83,5 @@ emu_capabilities(void *device)
 		return ixgbe;
 	}
 }
+
+#endif

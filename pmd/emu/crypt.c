@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include <openssl/evp.h>
 
 #include "nic.h"
@@ -74,3 +78,5 @@ emu_open(const struct emu_sa *sa, const uint8_t iv[8], const uint8_t *aad, int a
 		return -1;
 	return 0;
 }
+
+#endif

@@ -75,7 +75,8 @@
 // session, flow, destroy, metadata: such calls fail. full:N: tables hold N. icv:N,
 // noflag:N, txicv:N: every Nth packet is called forged, left alone, sent with a wrong
 // ICV. reset:N: after N packets the device stands still and asks for a reset. slow:N:
-// calls take N microseconds. lookupsoff: both lookups go off now.
+// calls take N microseconds. lookupsoff: both lookups go off now. gone: the device is
+// pulled out.
 //
 // # Not emulated
 //

@@ -28,6 +28,9 @@ func Attach(port *pmd.Port, o Options) (*NIC, error) {
 	n := &NIC{port: port.ID(), options: o}
 	c := o.c()
 	if rc := C.emu_new(&c, &n.c); rc < 0 {
+		if syscall.Errno(-rc) == syscall.ENOTSUP {
+			return nil, fmt.Errorf("emulating an inline NIC on port %s: %w: this DPDK does not install rte_security_driver.h", port, pmd.ErrNotSupported)
+		}
 		return nil, fmt.Errorf("emulating an inline NIC on port %s: %w", port, syscall.Errno(-rc))
 	}
 	if err := port.AttachStandIn(C.emu_standin(n.c)); err != nil {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include "nic.h"
 
 #include <stdio.h>
@@ -269,5 +273,13 @@ emu_set_faults(struct emu_nic *nic, const uint32_t *values)
 		nic->lookup_tx = nic->lookup_rx = false;
 		emu_count(nic, EMU_faults);
 	}
+	if (values[EMU_FAULT_GONE]) {
+		nic->dead = true;
+		emu_count(nic, EMU_faults);
+	}
 	rte_rwlock_write_unlock(&nic->lock);
+	if (values[EMU_FAULT_GONE] && nic->standin.event != NULL)
+		nic->standin.event(nic->standin.port, RTE_ETH_EVENT_INTR_RMV, nic->standin.event_arg, NULL);
 }
+
+#endif

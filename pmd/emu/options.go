@@ -35,6 +35,7 @@ var faultNames = map[string]int{
 	"metadata": C.EMU_FAULT_METADATA, "full": C.EMU_FAULT_FULL, "icv": C.EMU_FAULT_ICV,
 	"noflag": C.EMU_FAULT_NOFLAG, "txicv": C.EMU_FAULT_TXICV, "reset": C.EMU_FAULT_RESET,
 	"slow": C.EMU_FAULT_SLOW, "lookupsoff": C.EMU_FAULT_LOOKUPSOFF,
+	"gone": C.EMU_FAULT_GONE,
 }
 
 // Profiles are the profiles that there are.

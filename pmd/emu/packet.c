@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include "nic.h"
 
 enum { PROTO_ESP = 50, HEAD = 16, ICV = 16 };
@@ -237,3 +241,5 @@ emu_packet_open(struct emu_nic *nic, struct emu_sa *sa, struct rte_mbuf *m, uint
 	m->ol_flags |= RTE_MBUF_F_RX_SEC_OFFLOAD;
 	emu_count(nic, EMU_rx_opened);
 }
+
+#endif

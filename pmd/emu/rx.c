@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include "nic.h"
 
 enum { PROTO_ESP = 50, ESP_IV = 16, ICV = 16 };
@@ -200,3 +204,5 @@ emu_rx_callback(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t 
 	emu_took(nic, begin);
 	return n;
 }
+
+#endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "shim.h"
+
+#if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
+
 #include "nic.h"
 
 #include <stdarg.h>
@@ -621,3 +625,5 @@ emu_flow_validate(struct emu_nic *nic, const struct rte_flow_item *pattern,
 	leave(nic);
 	return rc;
 }
+
+#endif
