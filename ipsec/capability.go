@@ -2,6 +2,7 @@ package ipsec
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func newInlineDevice(info pmd.PortInfo, caps []pmd.SecurityCapability, contextFl
 		d.unfit = d.limits.Unusable
 	case d.limits.MaxFrame > 0 && frame > d.limits.MaxFrame:
 		d.unfit = fmt.Sprintf("%s sends frames of up to %d octets with IPsec, and the MTU of %d makes frames of %d", d.name, d.limits.MaxFrame, mtu, frame)
-	case d.limits.RemovalStopsLookups && contextFlags != 0:
+	case d.limits.FlagsUnset && contextFlags != 0:
 		d.unfit = fmt.Sprintf("%s has context flags 0x%x, with which its metadata would not be set", d.name, contextFlags)
 	case !d.offers(pmd.InlineCrypto) && !d.offers(pmd.InlineProtocol):
 		d.unfit = d.name + " offers no inline ESP in transport mode"
@@ -91,14 +92,14 @@ func (d *inlineDevice) refusal(p *sa.Params, window uint32, egress, packet bool)
 	if !egress && d.limits.EgressOnly {
 		return fmt.Sprintf("%s takes egress SAs only (%s)", d.name, d.family)
 	}
-	if why := d.refusedByLimits(p); why != "" {
+	if why := d.refusedByLimits(p, egress); why != "" {
 		return why
 	}
 	return d.refusedByList(p, window, egress, packet)
 }
 
 // refusedByLimits is about what the capability list does not tell.
-func (d *inlineDevice) refusedByLimits(p *sa.Params) string {
+func (d *inlineDevice) refusedByLimits(p *sa.Params, egress bool) string {
 	l := &d.limits
 	keyBits := 8 * len(p.Key.Cipher())
 	switch {
@@ -109,11 +110,19 @@ func (d *inlineDevice) refusedByLimits(p *sa.Params) string {
 	case len(l.ICVBits) > 0 && !slices.Contains(l.ICVBits, p.ICVBits):
 		return fmt.Sprintf("an ICV of %d bits: %s does %s bits only", p.ICVBits, d.name, numbers(l.ICVBits))
 	case l.NoESN && p.Flags&sa.FlagESN != 0:
-		return fmt.Sprintf("ESN: %s has 32-bit sequence numbers only", d.name)
+		return fmt.Sprintf("ESN: %s is used with 32-bit sequence numbers only", d.name)
 	case l.NoUDPEncap && p.Encap != nil:
-		return fmt.Sprintf("ESP in UDP: %s does not know it", d.name)
+		return fmt.Sprintf("ESP in UDP: %s is not used for it", d.name)
+	case l.MixesFamilies && !egress && likeIPv4(p.Dst):
+		return fmt.Sprintf("destination %v: %s takes it for an IPv4 address", p.Dst, d.name)
 	}
 	return ""
+}
+
+// likeIPv4 says whether an IPv6 address has nothing in its last 96 bits.
+func likeIPv4(a netip.Addr) bool {
+	octets := a.As16()
+	return a.Is6() && [12]byte(octets[4:]) == [12]byte{}
 }
 
 func numbers(list []int) string {

@@ -15,47 +15,110 @@ func TestLimitsByDeviceAndRelease(t *testing.T) {
 	for _, test := range []struct {
 		driver  string
 		pci     uint32
+		arch    string
 		dpdk    [2]int
 		family  string
 		unfit   bool
 		ingress bool
 		egress  int
 	}{
-		{"net_ixgbe", 0x10b6, [2]int{22, 11}, "82598", true, false, 0},
-		{"net_ixgbe", 0x10fb, [2]int{22, 11}, "82599", false, true, 256},
-		{"net_ixgbe", 0x10f7, [2]int{26, 11}, "82599", false, true, 256},
-		{"net_ixgbe", 0x1528, [2]int{24, 11}, "X540", false, true, 256},
-		{"net_ixgbe", 0x1563, [2]int{22, 11}, "X550", false, false, 256},
-		{"net_ixgbe", 0x15ad, [2]int{25, 11}, "X550", false, false, 256},
-		{"net_ixgbe", 0x1563, [2]int{26, 3}, "X550", false, true, 256},
-		{"net_ixgbe", 0x9999, [2]int{26, 3}, "another MAC", false, false, 256},
-		{"net_ixgbe_vf", 0x10ed, [2]int{24, 11}, "virtual function", true, false, 0},
-		{"net_txgbe", 0x1001, [2]int{24, 11}, "Wangxun 10G", false, false, 256},
-		{"net_iavf", 0x1889, [2]int{24, 11}, "Intel adaptive VF", false, true, 4096},
-		{"net_nfp", 0x3800, [2]int{22, 11}, "not known", false, true, 4096},
-		{"net_nfp", 0x3800, [2]int{23, 11}, "Corigine NFP", false, true, 8192},
-		{"net_sxe2", 1, [2]int{26, 7}, "Stars Micro", true, false, 0},
-		{"net_other", 0, [2]int{22, 11}, "not known", false, true, 4096},
+		{"net_ixgbe", 0x10b6, "amd64", [2]int{22, 11}, "82598", true, false, 0},
+		{"net_ixgbe", 0x1508, "arm64", [2]int{26, 7}, "82598", true, false, 0},
+		{"net_ixgbe", 0x10fb, "amd64", [2]int{22, 11}, "82599", false, true, 256},
+		{"net_ixgbe", 0x10f7, "amd64", [2]int{26, 11}, "82599", false, true, 256},
+		{"net_ixgbe", 0x10fb, "arm64", [2]int{26, 11}, "any MAC on Arm", false, false, 256},
+		{"net_ixgbe", 0x1528, "amd64", [2]int{24, 11}, "X540", false, true, 256},
+		{"net_ixgbe", 0x1563, "amd64", [2]int{22, 11}, "X550", false, false, 256},
+		{"net_ixgbe", 0x15ad, "amd64", [2]int{25, 11}, "X550", false, false, 256},
+		{"net_ixgbe", 0x1563, "amd64", [2]int{26, 3}, "X550", false, true, 256},
+		{"net_ixgbe", 0x1563, "amd64", [2]int{}, "X550", false, false, 256},
+		{"net_ixgbe", 0x57ae, "amd64", [2]int{26, 3}, "another MAC", true, false, 0},
+		{"net_ixgbe", 0, "arm64", [2]int{26, 3}, "another MAC", true, false, 0},
+		{"net_ixgbe_vf", 0x10ed, "amd64", [2]int{24, 11}, "virtual function", true, false, 0},
+		{"net_txgbe", 0x1001, "amd64", [2]int{24, 11}, "Wangxun 10G", false, false, 256},
+		{"net_iavf", 0x1889, "amd64", [2]int{24, 11}, "Intel adaptive VF", false, true, 4096},
+		{"net_nfp_pf", 0x3800, "amd64", [2]int{23, 11}, "Corigine NFP", true, false, 0},
+		{"net_nfp_vf", 0x3803, "amd64", [2]int{26, 7}, "Corigine NFP", true, false, 0},
+		{"net_cn9k", 0xa063, "arm64", [2]int{22, 11}, "Marvell cn9k", false, true, 4096},
+		{"net_cn10k", 0xa063, "arm64", [2]int{24, 11}, "Marvell cn10k", false, true, 4096},
+		{"net_cn20k", 0xa063, "arm64", [2]int{25, 3}, "Marvell cn20k", false, true, 4096},
+		{"mlx5_pci", 0x1021, "amd64", [2]int{26, 7}, "NVIDIA ConnectX, BlueField", true, false, 0},
+		{"mlx5_auxiliary", 0x1021, "amd64", [2]int{22, 11}, "NVIDIA ConnectX, BlueField", true, false, 0},
+		{"sxe2_pci", 1, "amd64", [2]int{26, 7}, "Stars Micro", true, false, 0},
+		{"net_emu_crypto", 0, "", [2]int{22, 11}, "emulated, inline crypto", false, true, 4096},
+		{"net_emu_packet", 0, "", [2]int{22, 11}, "emulated, inline protocol", false, true, 4096},
+		{"net_other", 0, "amd64", [2]int{22, 11}, "not known", false, true, 4096},
 	} {
-		t.Run(fmt.Sprintf("%s %04x %d", test.driver, test.pci, test.dpdk), func(t *testing.T) {
-			l, family := limitsOf(pmd.PortInfo{Driver: test.driver, PCIDevice: test.pci}, test.dpdk)
+		t.Run(fmt.Sprintf("%s %04x %s %d", test.driver, test.pci, test.arch, test.dpdk), func(t *testing.T) {
+			l, family := findLimits(test.driver, test.pci, test.arch, test.dpdk)
 			require.Equal(t, test.family, family)
-			require.Equal(t, test.unfit, l.Unusable != "")
+			require.Equal(t, test.unfit, l.Unusable != "", l.Unusable)
 			require.NotEmpty(t, l.Sources, "where it is known from")
+			require.Equal(t, test.egress, l.EgressSAs)
 			if test.unfit {
 				return
 			}
 			require.Equal(t, test.ingress, !l.EgressOnly)
-			require.Equal(t, test.egress, l.EgressSAs)
 			require.NotZero(t, l.TxDrain)
-			require.True(t, l.NoIPv4Options && l.NoExtensionHeaders)
+			require.True(t, l.NoIPv4Options && l.NoExtensionHeaders && l.NoUDPEncap)
 		})
 	}
-	l, _ := limitsOf(pmd.PortInfo{Driver: "net_af_packet", Emulates: "net_ixgbe", PCIDevice: 0x10fb}, [2]int{22, 11})
-	require.True(t, l.RemovalStopsLookups && l.RemovesBySPI && l.NoTagged && l.NoESN)
-	require.Equal(t, []int{128}, l.KeyBits)
-	require.Equal(t, 1024, l.IngressSAs)
-	require.Equal(t, 128, l.Addresses)
+}
+
+// Every row can be the first that fits.
+func TestLimitsTableHasNoDeadRow(t *testing.T) {
+	for i, row := range limitsTable {
+		pci := uint32(0xffff)
+		if len(row.PCI) > 0 {
+			pci = row.PCI[0]
+		}
+		_, family := findLimits(row.Driver, pci, row.Arch, row.From)
+		require.Equal(t, row.Family, family, "row %d, %s", i, row.Driver)
+		require.NotEmpty(t, row.Limits.Sources, row.Driver)
+	}
+}
+
+// What the driver's capability list does not tell about ixgbe: it is known of the
+// card that an emulated device imitates, too, on any CPU.
+func TestIxgbeLimits(t *testing.T) {
+	for _, info := range []pmd.PortInfo{
+		{Driver: "net_ixgbe", PCIDevice: 0x10fb},
+		{Driver: "net_af_packet", Emulates: "net_ixgbe", PCIDevice: 0x10fb},
+	} {
+		l, _ := findLimits(driverName(info), info.PCIDevice, "", [2]int{22, 11})
+		require.Equal(t, []int{128}, l.KeyBits)
+		require.Equal(t, []int{128}, l.ICVBits)
+		require.True(t, l.NoESN && l.NoUDPEncap)
+		require.Equal(t, 256, l.EgressSAs, "of 1024, because the transmit path compares 8 bits of the index")
+		require.Equal(t, 1024, l.IngressSAs)
+		require.Equal(t, 128, l.Addresses)
+		require.True(t, l.RemovalStopsLookups && l.RemovesBySPI && l.MixesFamilies && l.FlagsUnset)
+		require.True(t, l.NoTagged && l.NoIPv4Options && l.NoExtensionHeaders)
+		require.Equal(t, 9500, l.MaxFrame)
+	}
+	l, family := limitsOf(pmd.PortInfo{Driver: "net_ring", Emulates: "net_ixgbe", PCIDevice: 0x10fb}, [2]int{22, 11})
+	require.Equal(t, "82599", family)
+	require.False(t, l.EgressOnly)
+
+	// A change for some devices must not be one for all.
+	require.False(t, ixgbeLimits.EgressOnly)
+	for _, s := range ixgbeLimits.Sources {
+		require.NotContains(t, s, "txgbe")
+	}
+}
+
+func driverName(info pmd.PortInfo) string {
+	if info.Emulates != "" {
+		return info.Emulates
+	}
+	return info.Driver
+}
+
+func TestVersion(t *testing.T) {
+	require.Equal(t, [2]int{22, 11}, parseVersion("DPDK 22.11.11"))
+	require.Equal(t, [2]int{26, 3}, parseVersion("DPDK 26.03.0-rc1"))
+	require.Equal(t, [2]int{}, parseVersion("none"))
+	require.GreaterOrEqual(t, dpdkVersion()[0], 22)
 }
 
 // Every row of the table is in the operator's.

@@ -41,16 +41,14 @@ func ProbeInline(port *pmd.Port, mtu int) InlineReport {
 
 // withoutContext says why a port has no security context.
 func withoutContext(info pmd.PortInfo, err error) string {
-	switch driver := driverOf(info); {
-	case strings.HasPrefix(driver, "mlx5") || strings.HasPrefix(driver, "net_mlx5"):
-		return driver + " has no security context in any DPDK release, whatever the card can do"
-	case driver == "net_ixgbe_vf":
-		return driver + " has no security context: virtual functions have no IPsec of their own"
-	case err != nil && !errors.Is(err, pmd.ErrNotSupported):
+	if !errors.Is(err, pmd.ErrNotSupported) {
 		return err.Error()
-	default:
-		return driver + " has no security context"
 	}
+	why := driverOf(info) + " has no security context"
+	if limits, _ := limitsOf(info, dpdkVersion()); limits.Unusable != "" {
+		why += ": " + limits.Unusable
+	}
+	return why
 }
 
 // summary is what the device does for SAs, in a line.
@@ -71,6 +69,9 @@ func (d *inlineDevice) summary() string {
 	if d.limits.NoESN || !slices.ContainsFunc(d.caps, func(c pmd.SecurityCapability) bool { return c.ESN }) {
 		text += ", no ESN"
 	}
+	if n := d.largestWindow(); n > 0 {
+		text += fmt.Sprintf(", replay windows up to %d", n)
+	}
 	egress, ingress := d.limits.EgressSAs, d.limits.IngressSAs
 	if d.limits.RemovalStopsLookups {
 		egress, ingress = egress-1, ingress-1
@@ -85,6 +86,17 @@ func (d *inlineDevice) summary() string {
 	return text
 }
 
+// largestWindow is the largest anti-replay window of packet offload, 0 where there is
+// none.
+func (d *inlineDevice) largestWindow() (n uint32) {
+	for _, c := range d.caps {
+		if c.Action == pmd.InlineProtocol && c.ESP && c.Transport && !c.Egress {
+			n = max(n, c.ReplayMax)
+		}
+	}
+	return n
+}
+
 // algorithms names the ciphers with their key and ICV sizes, in bits.
 func (d *inlineDevice) algorithms() string {
 	var words []string
@@ -93,7 +105,7 @@ func (d *inlineDevice) algorithms() string {
 			continue
 		}
 		for _, a := range c.AEADs {
-			if a.Algorithm == pmd.AEADOther {
+			if a.Algorithm == pmd.AEADOther || len(d.limits.KeyBits) > 0 && a.Algorithm != pmd.AEADAESGCM {
 				continue
 			}
 			keys, icvs := bits(a.Key), bits(a.ICV)
