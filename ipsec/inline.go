@@ -35,6 +35,7 @@ type inlinePort struct {
 	doomed    []*inlineSession   // not used any more, still in the device
 	waiting   map[*session]*waiter
 	cooling   []cooling
+	counted   time.Time  // when its counters were read last; of the loop alone
 	diverted  time.Time  // when egress went through software last, for a removal
 	stopped   bool       // sessions cannot be made now
 	suspended []*session // were in the device when it was stopped

@@ -33,6 +33,7 @@ func (g *Gateway) inlineLoop() {
 				g.log.Error("the device lost its SAs: its traffic is sealed in software", "port", p.Name, "error", err)
 			}
 			p.inline.extend()
+			p.inline.readCounters()
 			p.inline.promote()
 		}
 	}
@@ -115,8 +116,13 @@ func (g *Gateway) watchEvents(p *port) {
 	events, _ := p.Port.Events()
 	for _, e := range events {
 		switch e.Kind {
-		case pmd.EventSASoft, pmd.EventSAHard, pmd.EventSequence:
-			g.log.Debug("the device reports a limit of an SA", "port", p.Name, "user_data", e.UserData)
+		case pmd.EventSASoft: // more numbers are due: that is done in any case
+		case pmd.EventSAHard, pmd.EventSequence:
+			name := "one that is gone"
+			if s := g.sessionOf(e.UserData); s != nil {
+				name = s.sa.String()
+			}
+			g.log.Warn("the device carries no more packets of an SA: it has used its sequence numbers", "port", p.Name, "sa", name)
 		case pmd.EventReset:
 			g.log.Warn("the device asks for a reset", "port", p.Name)
 			if err := g.ResetPort(strconv.Itoa(p.id())); err != nil {

@@ -79,6 +79,11 @@ func packetOffload(t *testing.T, extra string) {
 	require.Equal(t, total, a.sa(0x7001).Sequence)
 	require.Eventually(t, func() bool { return a.sa(0x7002).Sequence == total }, 5*time.Second, 10*time.Millisecond,
 		"as many as came out of the device: kept over a restart of the process")
+	for _, spi := range []uint32{0x7001, 0x7002} {
+		require.Eventually(t, func() bool { d := a.sa(spi).Device; return d != nil && d.Packets == total }, 5*time.Second, 10*time.Millisecond)
+		require.Equal(t, a.sa(spi).Bytes, a.sa(spi).Device.Bytes)
+		require.Zero(t, a.sa(spi).Device.Errors)
+	}
 }
 
 // What the device does not open is not opened by anybody else; what it refuses is

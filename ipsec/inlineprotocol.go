@@ -2,6 +2,7 @@ package ipsec
 
 import (
 	"fmt"
+	"time"
 
 	"espgw/pmd"
 	"espgw/sa"
@@ -96,13 +97,8 @@ func (w *worker) protocolOf(p *packetState) uint8 {
 // sessionMarked is the session whose user data the device gave; nil where there is
 // none that this device has.
 func (w *worker) sessionMarked(l *lane, p *packetState) (*session, *inlineSession) {
-	data := p.mbuf.SecurityUserData()
-	slot := uint32(data)
-	if int(slot) >= len(w.gateway.sessions) {
-		return nil, nil
-	}
-	s := w.gateway.sessions[slot].Load()
-	if s == nil || userData(s) != data {
+	s := w.gateway.sessionOf(p.mbuf.SecurityUserData())
+	if s == nil {
 		return nil, nil
 	}
 	is := s.place.inline.Load()
@@ -160,6 +156,41 @@ func (ip *inlinePort) extend() {
 		}
 		is.end.Store(next)
 	}
+}
+
+// countersPeriod is how often devices are asked what they have counted.
+const countersPeriod = time.Second
+
+// readCounters asks the device what it has counted for SAs of which it does all.
+func (ip *inlinePort) readCounters() {
+	if time.Since(ip.counted) < countersPeriod {
+		return
+	}
+	ip.counted = time.Now()
+	ip.mu.Lock()
+	defer ip.unlock()
+	for i := range ip.tables {
+		for _, is := range ip.tables[i].sessions {
+			if !is.protocol {
+				continue
+			}
+			if s, err := is.hw.Stats(); err == nil {
+				is.counters.Store(&s)
+			}
+		}
+	}
+}
+
+// sessionOf finds the session that user data is of; nil where there is none.
+func (g *Gateway) sessionOf(userData64 uint64) *session {
+	slot := uint32(userData64)
+	if int(slot) >= len(g.sessions) {
+		return nil
+	}
+	if s := g.sessions[slot].Load(); s != nil && userData(s) == userData64 {
+		return s
+	}
+	return nil
 }
 
 // moveToSoftware takes an SA out of the device for good; ip.mu is held.

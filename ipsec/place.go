@@ -66,7 +66,10 @@ type inlineSession struct {
 	end      atomic.Uint64 // egress: the last sequence number that it may use
 	base     uint64        // the number that it began after
 	accepted atomic.Uint64 // ingress: packets of it that were accepted
-	session  *session      // whose it is; guarded by the port's inline.mu
+	// counters are what the device counted, a second ago at most; nil: not read yet, or
+	// it does not count.
+	counters atomic.Pointer[pmd.SessionStats]
+	session  *session // whose it is; guarded by the port's inline.mu
 	egress   bool
 	key      inlineKey
 	// What the device leaves to software, packet by packet.

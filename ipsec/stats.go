@@ -83,6 +83,15 @@ type SAStats struct {
 	// WindowGap counts the sequence numbers that were skipped when a device's window
 	// could not be known.
 	WindowGap uint64 `json:"window_gap"`
+	// Device is what the device counted, where it does all of ESP; a second old at most.
+	Device *DeviceStats `json:"device,omitempty"`
+}
+
+// DeviceStats are a device's own counters of an SA.
+type DeviceStats struct {
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+	Errors  uint64 `json:"errors"`
 }
 
 // PolicyStats count the packets that a policy decided.
@@ -216,6 +225,9 @@ func (g *Gateway) saStats(state *sa.SA) SAStats {
 	if session := g.session(state); session != nil {
 		choice := session.place.choice.Load()
 		row.WindowGap = session.place.gap.Load()
+		if is := session.place.inline.Load(); is != nil {
+			row.Device = is.deviceStats()
+		}
 		row.Engine, row.EngineReason = choice.engine, choice.reason
 		if state.Dir() == sa.DirOut {
 			row.MTU, row.PathMTU = g.mtuOf(session)
@@ -305,6 +317,17 @@ func (g *Gateway) Counts() (states, policies int) {
 		policies += tx.CountPolicies(dir)
 	}
 	return tx.CountStates(), policies
+}
+
+func (is *inlineSession) deviceStats() *DeviceStats {
+	c := is.counters.Load()
+	switch {
+	case c == nil:
+		return nil
+	case is.egress:
+		return &DeviceStats{c.OutPackets, c.OutBytes, c.OutErrors}
+	}
+	return &DeviceStats{c.InPackets, c.InBytes, c.InErrors}
 }
 
 func (p *port) offloadStats() OffloadStats {
