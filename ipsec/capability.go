@@ -40,19 +40,36 @@ type inlineDevice struct {
 func newInlineDevice(info pmd.PortInfo, caps []pmd.SecurityCapability, contextFlags uint64, mtu int, dpdk [2]int) *inlineDevice {
 	d := &inlineDevice{name: driverOf(info), caps: caps}
 	d.limits, d.family = limitsOf(info, dpdk)
-	// Ethernet header and FCS around the MTU; tagged frames may be 8 octets longer.
-	frame := mtu + 14 + 8 + 4
+	d.unfit = d.limits.unfit(d.name, mtu)
 	switch {
-	case d.limits.Unusable != "":
-		d.unfit = d.limits.Unusable
-	case d.limits.MaxFrame > 0 && frame > d.limits.MaxFrame:
-		d.unfit = fmt.Sprintf("%s sends frames of up to %d octets with IPsec, and the MTU of %d makes frames of %d", d.name, d.limits.MaxFrame, mtu, frame)
+	case d.unfit != "":
 	case d.limits.FlagsUnset && contextFlags != 0:
 		d.unfit = fmt.Sprintf("%s has context flags 0x%x, with which its metadata would not be set", d.name, contextFlags)
 	case !d.offers(pmd.InlineCrypto) && !d.offers(pmd.InlineProtocol):
 		d.unfit = d.name + " offers no inline ESP in transport mode"
 	}
 	return d
+}
+
+// unfit says why a device is not used with an MTU, whatever it offers.
+func (l *inlineLimits) unfit(name string, mtu int) string {
+	// Ethernet header and FCS around the MTU; tagged frames may be 8 octets longer.
+	frame := mtu + 14 + 8 + 4
+	switch {
+	case l.Unusable != "":
+		return l.Unusable
+	case l.MaxFrame > 0 && frame > l.MaxFrame:
+		return fmt.Sprintf("%s sends frames of up to %d octets with IPsec, and the MTU of %d makes frames of %d", name, l.MaxFrame, mtu, frame)
+	}
+	return ""
+}
+
+// InlineFits says whether inline IPsec is to be switched on when a port is configured
+// with an MTU. It is not where it will not be used: on some devices it changes what
+// becomes of all other packets, too.
+func InlineFits(info pmd.PortInfo, mtu int) bool {
+	limits, _ := limitsOf(info, dpdkVersion())
+	return info.TxOffloads&pmd.TxSecurity != 0 && limits.unfit("", mtu) == ""
 }
 
 // offers says whether the list has ESP in transport mode, in some direction.

@@ -16,7 +16,7 @@ type InlineReport struct {
 	Family  string // of the device, as far as its limits go
 	Depth   string // none, crypto, packet or crypto+packet
 	Reason  string // why there is nothing to be used
-	Summary string // one line
+	Summary string // what espgw would do, in a line
 	Sources []string
 	Caps    []pmd.SecurityCapability
 }
@@ -24,18 +24,23 @@ type InlineReport struct {
 // ProbeInline reports about a port that is configured.
 func ProbeInline(port *pmd.Port, mtu int) InlineReport {
 	info := port.Info()
-	r := InlineReport{Driver: driverOf(info), Depth: "none"}
+	r := InlineReport{Driver: driverOf(info), Depth: "none", Summary: "all SAs in software"}
 	limits, family := limitsOf(info, dpdkVersion())
-	r.Family, r.Sources = family, limits.Sources
-	security, err := port.Security(maxInlineSessions)
+	r.Family = family
+	security, err := port.Security(1)
 	if err != nil {
 		r.Reason = withoutContext(info, err)
-		r.Summary, r.Sources = "software", nil
+		if limits.Unusable != "" {
+			r.Sources = limits.Sources
+		}
 		return r
 	}
-	r.Caps = security.Capabilities()
+	r.Caps, r.Sources = security.Capabilities(), limits.Sources
 	d := newInlineDevice(info, r.Caps, security.ContextFlags(), mtu, dpdkVersion())
-	r.Depth, r.Reason, r.Summary = d.depths(), d.why(), d.summary()
+	r.Depth, r.Reason = d.depths(), d.why()
+	if r.Reason == "" {
+		r.Summary = d.summary() + "; everything else in software"
+	}
 	return r
 }
 
@@ -51,11 +56,8 @@ func withoutContext(info pmd.PortInfo, err error) string {
 	return why
 }
 
-// summary is what the device does for SAs, in a line.
+// summary is what a device that is used does for SAs, in a line.
 func (d *inlineDevice) summary() string {
-	if d.unfit != "" {
-		return "software: " + d.unfit
-	}
 	var words []string
 	for _, depth := range []struct {
 		action pmd.SecurityAction

@@ -81,7 +81,7 @@ func boot(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	err = s.serve(ctx, requests)
 	s.closeControl()
 	err = errors.Join(err, gateway.Stop())
-	return errors.Join(err, s.finish(), ports.emulation.verdict(log))
+	return errors.Join(err, s.finish())
 }
 
 // closing joins the error of an undo step into err.

@@ -77,16 +77,22 @@ func (e *emulation) counters() map[string]map[string]uint64 {
 func (e *emulation) verdict(log *slog.Logger) error {
 	var errs []error
 	for name, nic := range e.nics {
-		c := nic.Counters()
-		for _, text := range nic.Breaches() {
-			log.Error("the emulated NIC's contract was broken", "port", name, "what", text)
-		}
-		if n := c["breaches"]; n > 0 {
-			errs = append(errs, fmt.Errorf("port %s: the emulated NIC's contract was broken %d times", name, n))
-		}
-		if n := c["leak_tx"]; n > 0 {
-			errs = append(errs, fmt.Errorf("port %s: %d packets would have left in clear text", name, n))
-		}
+		errs = append(errs, verdictOn(name, nic.Counters(), nic.Breaches(), log))
+	}
+	return errors.Join(errs...)
+}
+
+// verdictOn is about the emulated NIC of one port.
+func verdictOn(name string, counters map[string]uint64, breaches []string, log *slog.Logger) error {
+	for _, text := range breaches {
+		log.Error("the emulated NIC's contract was broken", "port", name, "what", text)
+	}
+	var errs []error
+	if n := counters["breaches"]; n > 0 {
+		errs = append(errs, fmt.Errorf("port %s: the emulated NIC's contract was broken %d times", name, n))
+	}
+	if n := counters["leak_tx"]; n > 0 {
+		errs = append(errs, fmt.Errorf("port %s: %d packets would have left in clear text", name, n))
 	}
 	return errors.Join(errs...)
 }

@@ -3,15 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"espgw/ipsec"
+	"espgw/pmd"
 )
 
 func TestOffloadOptions(t *testing.T) {
@@ -129,24 +133,121 @@ func TestPortCommands(t *testing.T) {
 	require.Zero(t, p.wait())
 }
 
-func TestProbe(t *testing.T) {
-	c := exec.Command(os.Args[0], "--no-huge", "-m", "128", "--no-shconf", "--no-pci", "--no-telemetry",
+// runProbe runs --probe with four ports and little memory, and returns what it printed.
+func runProbe(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	all := []string{
+		"--no-huge", "-m", "32", "--no-shconf", "--no-pci", "--no-telemetry",
 		"--file-prefix", fmt.Sprintf("espgwtest%d-%d", os.Getpid(), prefixes.Add(1)), "-l", "0",
-		"--vdev", "net_null0", "--vdev", "net_null1", "--vdev", "net_null2", "--", "--probe",
-		"--emulate-inline", "net_null0=ixgbe", "--emulate-inline", "1=packet")
+		"--vdev", "net_null0", "--vdev", "net_null1", "--vdev", "net_null2", "--vdev", "net_null3", "--", "--probe",
+	}
+	c := exec.Command(os.Args[0], append(all, args...)...)
 	c.Env = append(os.Environ(), "ESPGW_TEST_IS_ESPGW=1")
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
-	require.NoError(t, c.Run(), "%s", &errs)
-	for _, want := range []string{
-		"port 0: net_null0, net_ixgbe, emulated, PCI device 0x10fb (82599)",
-		"inline crypto, ESP, transport mode, out, AES-GCM key 16 ICV 16, metadata a packet",
-		"up to 255 SAs out and 1023 in (128 destination addresses)",
-		"port 1: net_null1, net_emu_packet, emulated",
-		"packet offload: AES-GCM with keys of 128, 192, 256 bits",
-		"port 2: net_null2, net_null",
-		"net_null has no security context",
+	_ = c.Run()
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
+func TestProbe(t *testing.T) {
+	out, errs, status := runProbe(t, "--pair", "lan=3,eth4=1", "--emulate-inline", "net_null0=ixgbe", "--emulate-inline", "eth4=packet",
+		"--emulate-inline", "2=ixgbe-x550")
+	require.Zero(t, status, errs)
+	ports := strings.Split(out, "\nport ")
+	require.Len(t, ports, 5)
+	for i, wants := range [][]string{
+		{"4 ports"},
+		{
+			"0: net_null0, net_ixgbe, emulated, PCI device 0x10fb (82599)",
+			"inline crypto, ESP, transport mode, out, AES-GCM key 16 ICV 16, metadata a packet",
+			"1024 egress SAs, 1024 ingress SAs, 128 addresses: ixgbe_ipsec.h",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses); everything else in software",
+		},
+		{
+			"1: net_null1, net_emu_packet, emulated", "window up to 1024",
+			"packet offload: AES-GCM with keys of 128, 192, 256 bits and ICVs of 128, replay windows up to 1024; up to 4096 SAs out and 4096 in",
+		},
+		{"2: net_null2, net_ixgbe, emulated, PCI device 0x1563 (X550)", "up to 255 SAs out, none in"},
+		{"3: net_null3, net_null,", "why                net_null has no security context", "the other port of its pair is the unprotected one"},
 	} {
-		require.Contains(t, out.String(), want)
+		for _, want := range wants {
+			require.Contains(t, ports[i], want)
+		}
 	}
+}
+
+func TestProbeWithOptions(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"offload off":    {[]string{"--emulate-inline", "net_null0=crypto", "--offload", "off"}, 0, "all SAs in software (--offload off)"},
+		"MTU":            {[]string{"--emulate-inline", "0=ixgbe", "--mtu", "9600"}, 0, "the MTU of 9600 makes frames of 9626"},
+		"protected port": {[]string{"--pair", "lan=0,wan=1", "--emulate-inline", "lan=crypto"}, 0, "the other port of its pair"},
+		"unknown name":   {[]string{"--emulate-inline", "eth4=ixgbe"}, exitUsage, "no port is named eth4; there are: net_null0, net_null1"},
+		"twice":          {[]string{"--emulate-inline", "0=ixgbe", "--emulate-inline", "net_null0=crypto"}, exitUsage, "net_null0 is named twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, status := runProbe(t, test.args...)
+			require.Equal(t, test.status, status, errs)
+			require.Contains(t, out+errs, test.want)
+		})
+	}
+}
+
+// fakePort starts without inline IPsec only.
+type fakePort struct {
+	configured []pmd.PortConfig
+	failing    bool // at all
+}
+
+func (p *fakePort) Configure(c pmd.PortConfig) (pmd.Applied, error) {
+	p.configured = append(p.configured, c)
+	return pmd.Applied{TxOffloads: c.TxOffloads}, nil
+}
+
+func (p *fakePort) Start() error {
+	last := p.configured[len(p.configured)-1]
+	if p.failing || last.RxOffloads&pmd.RxSecurity != 0 || last.TxOffloads&pmd.TxSecurity != 0 {
+		return errors.New("fused off")
+	}
+	return nil
+}
+
+func TestPortThatDoesNotStartWithInlineIPsec(t *testing.T) {
+	inline := pmd.PortConfig{RxQueues: 2, RxOffloads: inlineRx, TxOffloads: inlineTx}
+	port := &fakePort{}
+	applied, without, err := configureAndStart(port, inline, false)
+	require.NoError(t, err)
+	require.ErrorContains(t, without, "fused off")
+	require.Len(t, port.configured, 2)
+	require.Equal(t, pmd.PortConfig{RxQueues: 2}, port.configured[1])
+	require.Zero(t, applied.TxOffloads)
+
+	_, without, err = configureAndStart(&fakePort{}, inline, true)
+	require.ErrorContains(t, err, "fused off", "--offload require")
+	require.NoError(t, without)
+
+	port = &fakePort{failing: true}
+	_, _, err = configureAndStart(port, inline, false)
+	require.ErrorContains(t, err, "fused off")
+	require.Len(t, port.configured, 2)
+
+	port = &fakePort{failing: true}
+	_, without, err = configureAndStart(port, pmd.PortConfig{}, false)
+	require.ErrorContains(t, err, "fused off")
+	require.NoError(t, without)
+	require.Len(t, port.configured, 1, "there is nothing to leave out")
+}
+
+// What an emulated NIC saw that a card would have punished makes the run fail.
+func TestVerdict(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	require.NoError(t, verdictOn("eth4", map[string]uint64{"tx_encrypted": 9}, nil, logger))
+	err := verdictOn("eth4", map[string]uint64{"breaches": 2, "leak_tx": 1}, []string{"a session was open when the port stopped"}, logger)
+	require.ErrorContains(t, err, "contract was broken 2 times")
+	require.ErrorContains(t, err, "1 packets would have left in clear text")
+	require.Contains(t, log.String(), "a session was open")
 }

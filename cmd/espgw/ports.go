@@ -21,6 +21,7 @@ type ports struct {
 	all   []*openPort
 
 	emulation emulation
+	log       *slog.Logger
 }
 
 type openPort struct {
@@ -41,7 +42,7 @@ const (
 
 // openPorts finds, configures and starts the ports that the pairs name.
 func openPorts(eal *pmd.EAL, o *options, log *slog.Logger) (_ *ports, err error) {
-	p := &ports{}
+	p := &ports{log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -61,7 +62,7 @@ func openPorts(eal *pmd.EAL, o *options, log *slog.Logger) (_ *ports, err error)
 		return nil, err
 	}
 	for _, port := range p.all {
-		if err := p.start(port, o, log); err != nil {
+		if err := p.start(port, o); err != nil {
 			return nil, fmt.Errorf("port %d (%s): %w", port.Info().ID, port.name, err)
 		}
 	}
@@ -168,7 +169,7 @@ func (p *ports) makePool(eal *pmd.EAL, o *options) error {
 	return nil
 }
 
-func (p *ports) start(port *openPort, o *options, log *slog.Logger) error {
+func (p *ports) start(port *openPort, o *options) error {
 	info := port.Info()
 	id := info.ID
 	wanted, asked := wantedMTU(o, port)
@@ -179,28 +180,56 @@ func (p *ports) start(port *openPort, o *options, log *slog.Logger) error {
 		RxQueues: p.plan.RxQueues[id], TxQueues: max(1, p.plan.TxQueues[id]),
 		RxDesc: o.rxDesc, TxDesc: o.txDesc, MTU: wanted, RSS: p.plan.RxQueues[id] > 1, Pool: p.pool,
 	}
-	if port.unprotected && o.offload != ipsec.OffloadOff && info.TxOffloads&pmd.TxSecurity != 0 {
+	if port.unprotected && o.offload != ipsec.OffloadOff && ipsec.InlineFits(info, wanted) {
 		config.RxOffloads, config.TxOffloads = inlineRx&info.RxOffloads, inlineTx&info.TxOffloads
 	}
-	applied, err := port.Configure(config)
+	applied, without, err := configureAndStart(port, config, o.offload == ipsec.OffloadRequire || o.inlineOnly)
 	if err != nil {
 		return err
 	}
-	port.applied = applied
+	if without != nil {
+		p.log.Warn("the port does not start with inline IPsec, so it goes without", "port", id, "name", port.name, "error", without)
+	}
+	port.applied, port.started = applied, true
 	// A driver without an MTU to set carries what its device carries.
 	masked := slices.DeleteFunc(applied.Masked, func(what string) bool { return what == "MTU" && !asked })
 	if len(masked) > 0 {
-		log.Info("not on this port", "port", id, "name", port.name, "masked", masked)
+		p.log.Info("not on this port", "port", id, "name", port.name, "masked", masked)
 	}
-	if err := port.Start(); err != nil {
-		return err
-	}
-	port.started = true
 	// A bump in the wire takes every frame, whoever it is addressed to.
 	if err := port.SetPromiscuous(true); err != nil {
-		log.Warn("no promiscuous mode: frames to other addresses may not arrive", "port", id, "name", port.name, "error", err)
+		p.log.Warn("no promiscuous mode: frames to other addresses may not arrive", "port", id, "name", port.name, "error", err)
 	}
 	return nil
+}
+
+// starter is what configureAndStart needs of a port.
+type starter interface {
+	Configure(pmd.PortConfig) (pmd.Applied, error)
+	Start() error
+}
+
+// configureAndStart starts a port. Where that fails with inline IPsec switched on, and
+// it need not be, the port is started without, and without is why. A part whose block
+// is fused off for one direction is such a case (ixgbe_ipsec.c: ixgbe_crypto_capable
+// asks for the other only).
+func configureAndStart(port starter, config pmd.PortConfig, must bool) (applied pmd.Applied, without, err error) {
+	start := func() (pmd.Applied, error) {
+		applied, err := port.Configure(config)
+		if err != nil {
+			return applied, err
+		}
+		return applied, port.Start()
+	}
+	applied, err = start()
+	if err == nil || must || config.RxOffloads&inlineRx == 0 && config.TxOffloads&inlineTx == 0 {
+		return applied, nil, err
+	}
+	without = err
+	config.RxOffloads &^= inlineRx
+	config.TxOffloads &^= inlineTx
+	applied, err = start()
+	return applied, without, err
 }
 
 func (p *ports) makePairs() {
@@ -255,6 +284,7 @@ func (p *ports) close() error {
 	if p.pool != nil {
 		errs = append(errs, p.pool.Close())
 	}
-	errs = append(errs, p.emulation.close())
+	// Only now, because what stopped and closed the ports could have been wrong, too.
+	errs = append(errs, p.emulation.verdict(p.log), p.emulation.close())
 	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -27,7 +28,10 @@ func probe(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	if len(infos) == 0 {
 		return usagef("no port: name devices with -a or --vdev in front of the --")
 	}
-	pool, err := pmd.NewPool(pmd.PoolConfig{Name: "probe", Mbufs: 4095, DataRoom: 16384 + 128, Socket: pmd.SocketAny})
+	if err := o.checkEmulated(infos); err != nil {
+		return err
+	}
+	pool, err := pmd.NewPool(probePool(infos))
 	if err != nil {
 		return err
 	}
@@ -40,6 +44,39 @@ func probe(ealArgs []string, o *options, stdout, stderr io.Writer) (err error) {
 	return err
 }
 
+// probePool is the pool of the ports that are probed: large enough for their queues,
+// which nothing is received into.
+func probePool(infos []pmd.PortInfo) pmd.PoolConfig {
+	room := 0
+	for _, info := range infos {
+		room = max(room, info.MTU+frameOverhead, info.MinDataRoom)
+	}
+	return pmd.PoolConfig{Name: "probe", Mbufs: 511, DataRoom: min(room, 65535-pmd.Headroom), Socket: pmd.SocketAny}
+}
+
+// checkEmulated says whether --emulate-inline names ports that there are, each once.
+func (o *options) checkEmulated(infos []pmd.PortInfo) error {
+	var names []string
+	for _, info := range infos {
+		names = append(names, info.Device)
+	}
+	seen := map[int]bool{}
+	for _, e := range o.emulate {
+		i := slices.IndexFunc(infos, func(info pmd.PortInfo) bool { return o.names(e.name, info) })
+		switch {
+		case i < 0:
+			return usagef("--emulate-inline: no port is named %s; there are: %s", e.name, strings.Join(names, ", "))
+		case seen[i]:
+			return usagef("--emulate-inline: %s is named twice", names[i])
+		}
+		seen[i] = true
+	}
+	return nil
+}
+
+// probeDescriptors are those of a queue; drivers raise them to what they need.
+const probeDescriptors = 128
+
 // probePort prints what one port can do. It is configured, which opens its security
 // context, and closed.
 func probePort(info pmd.PortInfo, pool *pmd.Pool, o *options, w io.Writer) (err error) {
@@ -49,7 +86,7 @@ func probePort(info pmd.PortInfo, pool *pmd.Pool, o *options, w io.Writer) (err 
 	}
 	var nic *emu.NIC
 	for _, e := range o.emulate {
-		if e.name == info.Device || e.name == fmt.Sprint(info.ID) || o.portNamed(e.name) == info.Device {
+		if o.names(e.name, info) {
 			if nic, err = emu.Attach(port, e.options); err != nil {
 				return err
 			}
@@ -61,34 +98,61 @@ func probePort(info pmd.PortInfo, pool *pmd.Pool, o *options, w io.Writer) (err 
 			err = errors.Join(err, nic.Close())
 		}
 	}()
-	_, err = port.Configure(pmd.PortConfig{Pool: pool, RxOffloads: inlineRx, TxOffloads: inlineTx})
-	if err != nil {
+	config := pmd.PortConfig{Pool: pool, RxDesc: probeDescriptors, TxDesc: probeDescriptors}
+	name, protected := o.pairName(info)
+	mtu, _ := wantedMTU(o, &openPort{Port: port, name: name})
+	if ipsec.InlineFits(port.Info(), mtu) {
+		config.RxOffloads, config.TxOffloads = inlineRx, inlineTx
+	}
+	if _, err = port.Configure(config); err != nil {
 		return err
 	}
-	info = port.Info()
-	r := ipsec.ProbeInline(port, info.MTU)
-	printProbe(w, info, &r)
+	r := ipsec.ProbeInline(port, mtu)
+	switch {
+	case protected:
+		r.Summary = "all SAs in software: the other port of its pair is the unprotected one"
+	case o.offload == ipsec.OffloadOff:
+		r.Summary = "all SAs in software (--offload off)"
+	}
+	printProbe(w, port.Info(), mtu, &r)
 	return nil
 }
 
-// portNamed is the device or number that --pair gives a name, "" if none.
-func (o *options) portNamed(name string) string {
+// names says whether a name is a port's: its device, its number, or what --pair calls
+// it.
+func (o *options) names(name string, info pmd.PortInfo) bool {
+	called, _ := o.pairName(info)
+	return name == called || isPort(name, info)
+}
+
+// pairName is what --pair calls a port, and whether it is a protected one; without a
+// name, or a pair, it is called by its device.
+func (o *options) pairName(info pmd.PortInfo) (name string, protected bool) {
+	name = info.Device
 	for _, pair := range o.pairs {
-		for _, side := range []sideOption{pair.protected, pair.unprotected} {
-			if side.name == name {
-				return side.port
+		for i, side := range []sideOption{pair.protected, pair.unprotected} {
+			if isPort(side.port, info) {
+				protected = i == 0
+				if side.name != "" {
+					name = side.name
+				}
 			}
 		}
 	}
-	return ""
+	return name, protected
 }
 
-func printProbe(w io.Writer, info pmd.PortInfo, r *ipsec.InlineReport) {
+// isPort says whether a text is a port's number or device name.
+func isPort(text string, info pmd.PortInfo) bool {
+	return text == info.Device || text == fmt.Sprint(info.ID)
+}
+
+func printProbe(w io.Writer, info pmd.PortInfo, mtu int, r *ipsec.InlineReport) {
 	fmt.Fprintf(w, "\nport %d: %s, %s", info.ID, info.Device, r.Driver)
 	if info.PCIDevice != 0 {
 		fmt.Fprintf(w, ", PCI device 0x%04x (%s)", info.PCIDevice, r.Family)
 	}
-	fmt.Fprintf(w, ", MAC %v, %d receive and %d transmit queues, MTU %d\n", info.MAC, info.MaxRxQueues, info.MaxTxQueues, info.MTU)
+	fmt.Fprintf(w, ", MAC %v, %d receive and %d transmit queues, MTU %d\n", info.MAC, info.MaxRxQueues, info.MaxTxQueues, mtu)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	row := func(name, text string) { fmt.Fprintf(t, "  %s\t%s\n", name, text) }
 	row("receive offloads", list(info.RxOffloads.RxNames()))
@@ -102,9 +166,9 @@ func printProbe(w io.Writer, info pmd.PortInfo, r *ipsec.InlineReport) {
 		row("why", r.Reason)
 	}
 	for _, s := range r.Sources {
-		row("limit", s)
+		row("known", s)
 	}
-	row("espgw would", r.Summary+"; all other SAs in software")
+	row("espgw would", r.Summary)
 	t.Flush()
 }
 
