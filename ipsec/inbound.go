@@ -86,12 +86,12 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 		p.reason = InMalformed
 		return
 	}
-	state := w.gen.table.Inbound(m.Flow.Dst, m.Flow.V6, spi)
-	if state == nil {
+	s := w.inboundSession(&m.Flow, spi)
+	if s == nil {
 		w.unlessAllowed(l, p, InNoState)
 		return
 	}
-	s := w.gateway.session(state)
+	state := s.sa
 	p.sess = s
 	if !opens(state.Dir()) || s.transform.Encap != encapsulated {
 		p.reason = InStateMismatch
@@ -119,6 +119,28 @@ func (w *worker) classifyESP(l *lane, p *packetState, encapsulated bool) {
 	}
 	p.fate = fateCrypt
 	w.addJob(p, s, buf, &offsets, seq)
+}
+
+// foundSA is the SA that the last ESP packet of a burst was for.
+type foundSA struct {
+	session *session
+	dst     sa.Addr
+	spi     uint32
+	v6      bool
+}
+
+// inboundSession finds the SA of an ESP packet: mostly that of the one before.
+func (w *worker) inboundSession(f *sa.Flow, spi uint32) *session {
+	found := &w.found
+	if found.session != nil && found.spi == spi && found.dst == f.Dst && found.v6 == f.V6 {
+		return found.session
+	}
+	state := w.gen.table.Inbound(f.Dst, f.V6, spi)
+	if state == nil {
+		return nil
+	}
+	*found = foundSA{w.gateway.session(state), f.Dst, spi, f.V6}
+	return found.session
 }
 
 // unlessAllowed drops ESP that is not for an SA here, unless a policy lets the

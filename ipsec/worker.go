@@ -93,6 +93,7 @@ type worker struct {
 	matched    uint64
 	accepted   acceptedRun
 	memo       sa.Memo // of the current burst
+	found      foundSA
 	quoted     packet.QuotedESP
 
 	limiter answerLimiter
@@ -251,6 +252,7 @@ func (w *worker) begin(burst []*pmd.Mbuf) []packetState {
 	w.packets = w.packets[:len(burst)]
 	w.jobs, w.opened = w.jobs[:0], w.opened[:0]
 	w.memo.Reset()
+	w.found.session = nil
 	for i, m := range burst {
 		p := &w.packets[i]
 		p.mbuf, p.sess, p.reason, p.fate = m, nil, ReasonNone, fateDrop
