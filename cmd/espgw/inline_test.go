@@ -99,6 +99,7 @@ func TestOffloadRequired(t *testing.T) {
 		"name not known":  {[]string{"--emulate-inline", "eth9=ixgbe"}, "there are: eth4"},
 		"protected port":  {[]string{"--emulate-inline", "lan=ixgbe"}, "there are: eth4"},
 		"twice":           {[]string{"--emulate-inline", "eth4=ixgbe", "--emulate-inline", "eth4=crypto"}, "twice"},
+		"MTU":             {[]string{"--offload", "require", "--emulate-inline", "eth4=ixgbe", "--mtu", "eth4=9600", "--mbufs", "1023", "--rx-desc", "128", "--tx-desc", "128"}, "frames of up to 9500 octets"},
 		"session refused": {[]string{"--offload", "require", "--emulate-inline", "eth4=crypto,fault=session"}, "refuses"},
 	} {
 		t.Run(name, func(t *testing.T) {
