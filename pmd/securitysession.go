@@ -211,6 +211,16 @@ func (s *SecuritySession) Stats() (SessionStats, error) {
 	}, nil
 }
 
+// holdsKey says whether C memory still holds the key; for tests.
+func (s *SecuritySession) holdsKey() bool {
+	for _, octet := range s.c.conf.key {
+		if octet != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // begin is that of Security, for a session that is open.
 func (s *SecuritySession) begin() error {
 	if err := s.security.begin(); err != nil {

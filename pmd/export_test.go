@@ -1,0 +1,7 @@
+package pmd
+
+// For the external tests.
+var (
+	HoldsKey  = (*SecuritySession).holdsKey
+	PCIDevice = pciDevice
+)
