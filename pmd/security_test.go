@@ -145,6 +145,7 @@ func TestEventsWaitUntilTheyAreTaken(t *testing.T) {
 	near, _, nic := inlinePort(t, "crypto")
 	list, lost := near.Events()
 	require.Empty(t, list)
+	require.Zero(t, lost)
 	require.NoError(t, near.Watch())
 	require.NoError(t, near.Watch())
 	for range 70 {

@@ -104,11 +104,11 @@ func probePort(info pmd.PortInfo, pool *pmd.Pool, o *options, w io.Writer) (err 
 	if ipsec.InlineFits(port.Info(), mtu) {
 		config.RxOffloads, config.TxOffloads = inlineRx, inlineTx
 	}
-	if _, err = port.Configure(config); err != nil {
-		return err
-	}
+	_, unfit := port.Configure(config)
 	r := ipsec.ProbeInline(port, mtu)
 	switch {
+	case unfit != nil: // what is known without that is worth printing, too
+		r.Reason = unfit.Error()
 	case protected:
 		r.Summary = "all SAs in software: the other port of its pair is the unprotected one"
 	case o.offload == ipsec.OffloadOff:
