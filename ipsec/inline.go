@@ -195,7 +195,7 @@ func (ip *inlinePort) put(s *session, wish inlineWish) *refused {
 func (ip *inlinePort) protocolRoom(s *session, wish inlineWish) *refused {
 	switch {
 	case wish.sharesKey:
-		return &refused{reason: "another SA has the same key, and the device makes nonces of its own"}
+		return &refused{reason: sharedKey}
 	case !s.sa.Fresh() && !ip.device.limits.StartsAtSequence:
 		return &refused{reason: "the SA has carried packets, and the device would begin to number them anew"}
 	}

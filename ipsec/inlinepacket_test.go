@@ -194,3 +194,19 @@ func TestPacketOffloadWindow(t *testing.T) {
 	require.Empty(t, a.inbound(wire[100]), "seen")
 	require.EqualValues(t, 101, binary.BigEndian.Uint32(wire[100][34+4:]))
 }
+
+// An SA in packet offload leaves the device when another with its key is added.
+func TestPacketOffloadKeyBecomesShared(t *testing.T) {
+	a := newRig(t, packetConfig(false, ""), emulate("packet"))
+	require.Len(t, a.outbound(tcpFrames(hostA, hostB, 5, 10)...), 5)
+	require.NoError(t, a.run("ip x s add src 10.9.0.1 dst 10.9.0.2 proto esp spi 0x9001 dir in "+
+		"aead 'rfc4106(gcm(aes))' 0x"+packetKeyAB+" 128"))
+	engine, reason := a.engines()
+	require.Equal(t, "go", engine["out 0x7001"])
+	require.Contains(t, reason["out 0x7001"], "same key")
+	require.Equal(t, "inline", engine["in 0x7002"])
+	for _, seq := range sequences(t, a.outbound(tcpFrames(hostA, hostB, 5, 10)...), packetKeyAB) {
+		require.Greater(t, seq, uint32(1<<22), "above all that the device might have used")
+	}
+	require.Eventually(t, func() bool { return a.offloads().EgressUsed == 0 }, 5*time.Second, 10*time.Millisecond)
+}

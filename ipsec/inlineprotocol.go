@@ -193,6 +193,22 @@ func (g *Gateway) sessionOf(userData64 uint64) *session {
 	return nil
 }
 
+// partKeys takes SAs to software whose key has become another's, too: the device makes
+// nonces of its own, which nobody compares with the other's.
+func (ip *inlinePort) partKeys(shares func(*sa.SA) bool) {
+	ip.mu.Lock()
+	defer ip.unlock()
+	for i := range ip.tables {
+		for _, is := range ip.tables[i].sessions {
+			if is.protocol && is.session.place.inline.Load() == is && shares(is.session.sa) {
+				ip.moveToSoftware(is, sharedKey)
+			}
+		}
+	}
+}
+
+const sharedKey = "another SA has the same key, and the device makes nonces of its own"
+
 // moveToSoftware takes an SA out of the device for good; ip.mu is held.
 func (ip *inlinePort) moveToSoftware(is *inlineSession, why string) {
 	is.back()

@@ -26,6 +26,11 @@ func (g *Gateway) Update(change func(*sa.Tx) error) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range g.ports {
+		if p.inline != nil {
+			p.inline.partKeys(tx.SharesKey)
+		}
+	}
 	ports := g.generation.Load().encapPorts
 	if g.countEncaps(next) {
 		ports = newPortSet(g.encaps)
