@@ -23,27 +23,39 @@ func TestSummary(t *testing.T) {
 		want   string
 	}{
 		{
-			"82599", pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb}, modern(pmd.InlineCrypto), ixgbe, "crypto",
+			"82599",
+			pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb},
+			modern(pmd.InlineCrypto), ixgbe, "crypto",
 			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses)",
 		},
 		{ // a list that says more than the driver does
-			"82599 that lists too much", pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb}, modern(pmd.InlineCrypto), nil, "crypto",
+			"82599 that lists too much",
+			pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb},
+			modern(pmd.InlineCrypto), nil, "crypto",
 			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses)",
 		},
 		{
-			"X550", pmd.PortInfo{Driver: "net_ixgbe", PCIDevice: 0x1563}, modern(pmd.InlineCrypto), ixgbe, "crypto",
+			"X550",
+			pmd.PortInfo{Driver: "net_ixgbe", PCIDevice: 0x1563},
+			modern(pmd.InlineCrypto), ixgbe, "crypto",
 			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out, none in",
 		},
 		{
-			"modern", pmd.PortInfo{Driver: "net_emu_crypto"}, modern(pmd.InlineCrypto), nil, "crypto",
+			"modern",
+			pmd.PortInfo{Driver: "net_emu_crypto"},
+			modern(pmd.InlineCrypto), nil, "crypto",
 			"crypto offload: AES-GCM with keys of 128, 192, 256 bits and ICVs of 64, 96, 128, ChaCha20-Poly1305 with keys of 256 bits and ICVs of 128; up to 4096 SAs out and 4096 in",
 		},
 		{
-			"packet", pmd.PortInfo{Driver: "net_cn10k"}, modern(pmd.InlineProtocol), ixgbe, "packet",
+			"packet",
+			pmd.PortInfo{Driver: "net_cn10k"},
+			modern(pmd.InlineProtocol), ixgbe, "packet",
 			"packet offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 4096 SAs out and 4096 in",
 		},
 		{
-			"both", pmd.PortInfo{Driver: "net_other"}, append(modern(pmd.InlineCrypto), modern(pmd.InlineProtocol)...),
+			"both",
+			pmd.PortInfo{Driver: "net_other"},
+			append(modern(pmd.InlineCrypto), modern(pmd.InlineProtocol)...),
 			func(c *pmd.SecurityCapability) { c.AEADs = c.AEADs[:1] }, "crypto+packet",
 			"crypto offload, packet offload: AES-GCM with keys of 128, 192, 256 bits and ICVs of 64, 96, 128, no ESN, replay windows up to 1024; up to 4096 SAs out and 4096 in",
 		},
