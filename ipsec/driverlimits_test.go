@@ -121,21 +121,121 @@ func TestVersion(t *testing.T) {
 	require.GreaterOrEqual(t, dpdkVersion()[0], 22)
 }
 
-// Every row of the table is in the operator's.
+// The operator's table says what the code's does: each row of the code is a row
+// there, and none there is of no row.
 func TestDocumentedDrivers(t *testing.T) {
 	text, err := os.ReadFile("../docs/offload.md")
 	require.NoError(t, err)
-	for _, row := range limitsTable {
-		found := false
-		for line := range strings.SplitSeq(string(text), "\n") {
-			if strings.HasPrefix(line, "|") && strings.Contains(line, "`"+row.Driver+"`") &&
-				(strings.HasPrefix(row.Driver, "net_emu") || strings.HasPrefix(row.Driver, "net_cn") || strings.Contains(line, row.Family)) {
-				if n := row.Limits.EgressSAs; n > 0 {
-					require.Contains(t, line, fmt.Sprint(n), row.Driver)
-				}
-				found = true
+	_, table, found := strings.Cut(string(text), "| driver | devices |")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	lines := strings.Split(table, "\n")[2:]
+	used := make([]bool, len(lines))
+	for i := range limitsTable {
+		row := &limitsTable[i]
+		at := -1
+		for n, line := range lines {
+			if cells := cellsOf(line); describes(cells, row) {
+				require.Equal(t, -1, at, "two rows for %s, %s", row.Driver, row.Family)
+				at, used[n] = n, true
+				requireCells(t, cells, row)
 			}
 		}
-		require.True(t, found, "%s, %s is not in docs/offload.md", row.Driver, row.Family)
+		require.NotEqual(t, -1, at, "%s, %s, from %v, below %v is not in docs/offload.md", row.Driver, row.Family, row.From, row.Below)
 	}
+	for n, line := range lines {
+		require.True(t, used[n], "no row of the code: %s", line)
+	}
+}
+
+// Cells of the operator's table.
+const (
+	cellDriver = iota
+	cellDevices
+	cellReleases
+	cellDepth
+	cellCiphers
+	cellOut
+	cellIn
+	cellNot
+	cellNote
+	numCells
+)
+
+func cellsOf(line string) []string {
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
+}
+
+// describes says whether a row of the operator's table is about one of the code's:
+// its driver, its devices and its releases.
+func describes(cells []string, row *driverLimits) bool {
+	return len(cells) == numCells && strings.Contains(cells[cellDriver], "`"+row.Driver+"`") &&
+		familyIn(cells[cellDevices], row.Family) && strings.HasPrefix(cells[cellReleases], releases(row))
+}
+
+// familyIn says whether a family is one of those that a cell begins with.
+func familyIn(cell, family string) bool {
+	if cell == family {
+		return true
+	}
+	for _, end := range []string{" (", ", if", ": "} {
+		if strings.HasPrefix(cell, family+end) {
+			return true
+		}
+	}
+	return family == "82599" && cell == "82599, X540" || family == "X540" && cell == "82599, X540"
+}
+
+func releases(row *driverLimits) string {
+	switch {
+	case row.Below != [2]int{}:
+		return fmt.Sprintf("before %d.%02d", row.Below[0], row.Below[1])
+	case row.From != [2]int{}:
+		return fmt.Sprintf("%d.%02d on", row.From[0], row.From[1])
+	}
+	return "all"
+}
+
+func requireCells(t *testing.T, cells []string, row *driverLimits) {
+	t.Helper()
+	l := &row.Limits
+	name := row.Driver + ", " + row.Family
+	require.NotEmpty(t, cells[cellNote], name)
+	require.Equal(t, l.Unusable != "", cells[cellDepth] == "none", name)
+	if l.Unusable != "" {
+		return
+	}
+	require.Equal(t, l.NoESN, strings.Contains(cells[cellCiphers], "no ESN"), name)
+	require.Equal(t, len(l.KeyBits) > 0, strings.Contains(cells[cellCiphers], "AES-128-GCM, ICV 128"), name)
+	sas := func(n, addresses int) string {
+		text := fmt.Sprint(n)
+		if l.RemovalStopsLookups {
+			text += ", of which one is espgw's"
+		}
+		if addresses > 0 {
+			text += fmt.Sprintf("; %d addresses", addresses)
+		}
+		return text
+	}
+	require.Equal(t, sas(l.EgressSAs, 0), cells[cellOut], name)
+	if l.EgressOnly {
+		require.Equal(t, "none", cells[cellIn], name)
+	} else {
+		require.Equal(t, sas(l.IngressSAs, l.Addresses), cells[cellIn], name)
+	}
+	var not []string
+	for _, n := range []struct {
+		on   bool
+		word string
+	}{{l.NoTagged, "tags"}, {l.NoIPv4Options, "options"}, {l.NoExtensionHeaders, "extension headers"}} {
+		if n.on {
+			not = append(not, n.word)
+		}
+	}
+	require.Equal(t, strings.Join(not, ", "), cells[cellNot], name)
+	require.True(t, l.NoUDPEncap, "the text says so of all")
 }
