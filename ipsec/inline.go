@@ -160,25 +160,32 @@ func (ip *inlinePort) put(s *session, wish inlineWish) *refused {
 	if r := ip.room(p, egress); r != nil {
 		return r
 	}
+	if wish.packet {
+		if r := ip.protocolRoom(s, wish); r != nil {
+			return r
+		}
+	}
 	is := &inlineSession{
 		port: ip.port, session: s, egress: egress, key: inlineKey{p.Dst, p.SPI},
 		noTagged: ip.device.limits.NoTagged, noOptions: ip.device.limits.NoIPv4Options,
 		noExtensions: ip.device.limits.NoExtensionHeaders, ipChecksum: ip.port.ipChecksum,
 	}
+	before := s.place.marks.Load()
 	if !egress {
 		s.place.marks.Store(int32(ip.port.id()) + 1)
 	}
 	conf := sessionConf(p, egress)
+	if conf.Sequence = s.sa.Highest(); egress { // for the high half
+		conf.Sequence = s.sa.LastSent()
+	}
 	depth := "crypto"
 	if wish.packet {
-		if r := ip.protocolRoom(s, wish); r != nil {
-			return r
-		}
 		is.protocol, depth = true, "packet"
 		protocolConf(&conf, s, is)
 	}
 	var err error
 	if is.hw, err = ip.security.Open(conf); err != nil {
+		s.place.marks.Store(before)
 		return &refused{reason: err.Error(), again: true, device: true}
 	}
 	t := &ip.tables[tableOf(egress)]
@@ -228,10 +235,20 @@ func (ip *inlinePort) room(p *sa.Params, egress bool) *refused {
 		return &refused{reason: "packets of the SA that had its place may still be on their way", again: true}
 	case t.used() >= t.limit:
 		return &refused{reason: fmt.Sprintf("the device is full: %d %s SAs", t.forSAs(), directionWord(egress)), again: true}
-	case !egress && ip.addresses[p.Dst] == 0 && ip.device.limits.Addresses > 0 && len(ip.addresses) >= ip.device.limits.Addresses:
-		return &refused{reason: fmt.Sprintf("the device is full: %d destination addresses", ip.device.limits.Addresses), again: true}
+	case !egress && ip.addresses[p.Dst] == 0 && ip.addressesFull():
+		return &refused{reason: fmt.Sprintf("the device is full: %d destination addresses", len(ip.addresses)), again: true}
 	}
 	return nil
+}
+
+// addressesFull says whether there is no place for another destination address; the
+// dummy has one of its own.
+func (ip *inlinePort) addressesFull() bool {
+	n, limit := len(ip.addresses), ip.device.limits.Addresses
+	if ip.tables[tableIngress].dummy != nil {
+		n++
+	}
+	return limit > 0 && n >= limit
 }
 
 // used counts what is in the device, dummy included.

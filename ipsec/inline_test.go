@@ -403,3 +403,40 @@ func TestInlineOnSeveralLcores(t *testing.T) {
 	require.Len(t, seen, 1000)
 	require.EqualValues(t, 1000, r.nic.Counters()["tx_encrypted"])
 }
+
+// 128 destination addresses, of which a dummy has one.
+func TestInlineAddresses(t *testing.T) {
+	r := newRig(t, "", emulate("ixgbe,dpdk=26.03"))
+	var b strings.Builder
+	for i := range 130 {
+		fmt.Fprintf(&b, "ip x s add src %s dst 10.0.%d.%d proto esp spi %d mode transport aead 'rfc4106(gcm(aes))' 0x%s 128 offload dev eth4 dir in\n",
+			hostB, i/200, i%200, 5000+i, keyOf(5000+i))
+	}
+	require.NoError(t, r.run(b.String()))
+	row := r.offloads()
+	require.Equal(t, []int{127, 127, 3}, []int{row.IngressUsed, row.AddressesUsed, row.Waiting})
+	_, reason := r.engines()
+	require.Contains(t, reason["in 0x1409"], "127 destination addresses")
+}
+
+// ESN above 2^32: the device is told the high half when it gets the SA, and after a
+// restart of the port.
+func TestInlineESN(t *testing.T) {
+	far := strings.NewReplacer("replay-window 32", "replay-window 32 flag esn replay-seq 0xffffffe0 replay-seq-hi 1 replay-oseq 0xffffffe0 replay-oseq-hi 1")
+	a := newRig(t, far.Replace(classicA), emulate("crypto"))
+	b := newRig(t, far.Replace(classicB), lcore(2))
+	for range 3 {
+		for _, way := range []struct {
+			from, to *rig
+			src, dst string
+		}{{a, b, hostA, hostB}, {b, a, hostB, hostA}} {
+			plain := tcpFrames(way.src, way.dst, 40, 100)
+			require.Equal(t, plain, way.to.inbound(way.from.outbound(plain...)...), "%v %v", way.from.drops(), way.to.drops())
+		}
+		require.NoError(t, a.gateway.StopPort("eth4"))
+		require.NoError(t, a.gateway.StartPort("eth4"))
+	}
+	require.EqualValues(t, 120, a.nic.Counters()["tx_encrypted"])
+	require.EqualValues(t, 120, a.nic.Counters()["rx_opened"])
+	require.EqualValues(t, 2<<32-32+120, a.sa(7).Sequence)
+}

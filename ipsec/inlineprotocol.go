@@ -198,6 +198,9 @@ func (g *Gateway) sessionOf(userData64 uint64) *session {
 func (ip *inlinePort) partKeys(shares func(*sa.SA) bool) {
 	ip.mu.Lock()
 	defer ip.unlock()
+	for s, w := range ip.waiting {
+		w.wish.sharesKey = w.wish.packet && shares(s.sa)
+	}
 	for i := range ip.tables {
 		for _, is := range ip.tables[i].sessions {
 			if is.protocol && is.session.place.inline.Load() == is && shares(is.session.sa) {

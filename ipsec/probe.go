@@ -74,16 +74,16 @@ func (d *inlineDevice) summary() string {
 	if n := d.largestWindow(); n > 0 {
 		text += fmt.Sprintf(", replay windows up to %d", n)
 	}
-	egress, ingress := d.limits.EgressSAs, d.limits.IngressSAs
-	if d.limits.RemovalStopsLookups {
-		egress, ingress = egress-1, ingress-1
+	egress, ingress, addresses := d.limits.EgressSAs, d.limits.IngressSAs, d.limits.Addresses
+	if d.limits.RemovalStopsLookups { // a dummy in each direction
+		egress, ingress, addresses = egress-1, ingress-1, addresses-1
 	}
 	if d.limits.EgressOnly {
 		return fmt.Sprintf("%s; up to %d SAs out, none in", text, egress)
 	}
 	text = fmt.Sprintf("%s; up to %d SAs out and %d in", text, egress, ingress)
-	if n := d.limits.Addresses; n > 0 {
-		text += fmt.Sprintf(" (%d destination addresses)", n)
+	if addresses > 0 {
+		text += fmt.Sprintf(" (%d destination addresses)", addresses)
 	}
 	return text
 }

@@ -26,13 +26,13 @@ func TestSummary(t *testing.T) {
 			"82599",
 			pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb},
 			modern(pmd.InlineCrypto), ixgbe, "crypto",
-			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses)",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (127 destination addresses)",
 		},
 		{ // a list that says more than the driver does
 			"82599 that lists too much",
 			pmd.PortInfo{Driver: "net_pcap", Emulates: "net_ixgbe", PCIDevice: 0x10fb},
 			modern(pmd.InlineCrypto), nil, "crypto",
-			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses)",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (127 destination addresses)",
 		},
 		{
 			"X550",

@@ -162,7 +162,7 @@ func TestProbe(t *testing.T) {
 			"0: net_null0, net_ixgbe, emulated, PCI device 0x10fb (82599)",
 			"inline crypto, ESP, transport mode, out, AES-GCM key 16 ICV 16, metadata a packet",
 			"1024 egress SAs, 1024 ingress SAs, 128 addresses: ixgbe_ipsec.h",
-			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (128 destination addresses); everything else in software",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (127 destination addresses); everything else in software",
 		},
 		{
 			"1: net_null1, net_emu_packet, emulated", "window up to 1024",
