@@ -87,6 +87,17 @@ func TestRefusals(t *testing.T) {
 	require.Contains(t, deviceOf("net_emu_crypto", modern(pmd.InlineCrypto)).refusal(tunnel, 64, true, false), "only transport mode")
 }
 
+// No driver is used for ESP in UDP yet; one that will be has to list it.
+func TestUDPEncapByList(t *testing.T) {
+	caps := modern(pmd.InlineCrypto)
+	d := deviceOf("net_emu_crypto", caps)
+	d.limits.NoUDPEncap = false
+	require.Empty(t, d.refusal(params(encap), 64, true, false))
+	caps[0].UDPEncap = false
+	require.Contains(t, d.refusal(params(encap), 64, true, false), "ESP in UDP")
+	require.Empty(t, d.refusal(params(encap), 64, false, false), "it lists it for the other direction")
+}
+
 func chacha(p *sa.Params) {
 	p.Algorithm, p.Key = sa.AlgChaCha20Poly1305, sa.NewKey(make([]byte, 36))
 }
@@ -102,6 +113,8 @@ func TestReasonIsTheNearestEntrys(t *testing.T) {
 	caps[0].ESN, caps[1].ESN = false, false // would be the first thing to fail
 	aes256ESN := params(func(p *sa.Params) { p.Key, p.Flags = sa.NewKey(make([]byte, 36)), sa.FlagESN })
 	require.Contains(t, deviceOf("net_emu_crypto", caps).refusal(aes256ESN, 64, true, false), "a key of 256 bits")
+	caps[0], caps[2] = caps[2], caps[0]
+	require.Contains(t, deviceOf("net_emu_crypto", caps).refusal(aes256ESN, 64, true, false), "a key of 256 bits", "in any order")
 }
 
 // With packet offload the window is the device's.

@@ -42,6 +42,7 @@ func TestLimitsByDeviceAndRelease(t *testing.T) {
 		{"net_cn9k", 0xa063, "arm64", [2]int{22, 11}, "Marvell cn9k", false, true, 4096},
 		{"net_cn10k", 0xa063, "arm64", [2]int{24, 11}, "Marvell cn10k", false, true, 4096},
 		{"net_cn20k", 0xa063, "arm64", [2]int{25, 3}, "Marvell cn20k", false, true, 4096},
+		{"net_cn20k", 0xa063, "arm64", [2]int{24, 11}, "not known", false, true, 4096}, // there is none
 		{"mlx5_pci", 0x1021, "amd64", [2]int{26, 7}, "NVIDIA ConnectX, BlueField", true, false, 0},
 		{"mlx5_auxiliary", 0x1021, "amd64", [2]int{22, 11}, "NVIDIA ConnectX, BlueField", true, false, 0},
 		{"sxe2_pci", 1, "amd64", [2]int{26, 7}, "Stars Micro", true, false, 0},
@@ -105,6 +106,13 @@ func TestIxgbeLimits(t *testing.T) {
 	for _, s := range ixgbeLimits.Sources {
 		require.NotContains(t, s, "txgbe")
 	}
+	egressOnly := ixgbeLimits.with(noIngress)
+	note := func(text string) []string {
+		return egressOnly.with(func(l *inlineLimits) { l.Sources = append(l.Sources, text) }).Sources
+	}
+	first, second := note("first"), note("second")
+	require.Equal(t, "first", first[len(first)-1])
+	require.Equal(t, "second", second[len(second)-1])
 }
 
 func driverName(info pmd.PortInfo) string {

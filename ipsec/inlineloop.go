@@ -79,6 +79,7 @@ func (ip *inlinePort) promote() {
 func (ip *inlinePort) candidates() []*session {
 	ip.mu.Lock()
 	defer ip.unlock()
+	ip.cooled(inlineKey{}) // those that have, are forgotten
 	if ip.stopped || len(ip.waiting) == 0 {
 		return nil
 	}

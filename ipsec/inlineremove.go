@@ -204,6 +204,9 @@ type cooling struct {
 // cooled says whether all that a device had received for an SA before its removal
 // has come out of the receive queues. It forgets those for which it has.
 func (ip *inlinePort) cooled(key inlineKey) bool {
+	if len(ip.cooling) == 0 {
+		return true
+	}
 	now := ip.gateway.receiveMarks(ip.port)
 	ip.cooling = slices.DeleteFunc(ip.cooling, func(c cooling) bool { return passed(c.before, now) })
 	return !slices.ContainsFunc(ip.cooling, func(c cooling) bool { return c.key == key })
