@@ -83,17 +83,17 @@ func (ip *inlinePort) candidates() []*session {
 	if ip.stopped || len(ip.waiting) == 0 {
 		return nil
 	}
-	free := 0
+	var free [2]bool
 	for i := range ip.tables {
-		free += ip.tables[i].limit - ip.tables[i].used()
+		free[i] = ip.tables[i].used() < ip.tables[i].limit
 	}
-	if free == 0 {
+	if !free[tableEgress] && !free[tableIngress] {
 		return nil
 	}
 	now := time.Now()
 	list := make([]*session, 0, len(ip.waiting))
 	for s, w := range ip.waiting {
-		if now.After(w.after) {
+		if free[tableOf(s.sa.Dir() == sa.DirOut)] && now.After(w.after) {
 			list = append(list, s)
 		}
 	}
