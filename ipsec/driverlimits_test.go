@@ -226,6 +226,9 @@ func requireCells(t *testing.T, cells []string, row *driverLimits) {
 		}
 		if addresses > 0 {
 			text += fmt.Sprintf("; %d addresses", addresses)
+			if l.RemovalStopsLookups {
+				text += ", of which one is espgw's"
+			}
 		}
 		return text
 	}

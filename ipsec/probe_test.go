@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
+	"espgw/pmd/emu"
+	"espgw/pmd/pmdtest"
 )
 
 // What operators read about a device, at start and from --probe.
@@ -101,4 +103,82 @@ func TestInlineFits(t *testing.T) {
 	require.False(t, InlineFits(pmd.PortInfo{Driver: "net_nfp_pf", TxOffloads: pmd.TxSecurity}, 1500))
 	require.True(t, InlineFits(pmd.PortInfo{Driver: "net_cn10k", TxOffloads: pmd.TxSecurity}, 9600))
 	require.False(t, InlineFits(pmd.PortInfo{Driver: "net_cn10k"}, 1500), "the port does not have it")
+}
+
+// What is said of a real port, plain and with each emulated device in front of it. No
+// gateway has it, and nothing is left in the device.
+func TestProbeInline(t *testing.T) {
+	for _, test := range []struct {
+		profile string // of the emulated device; "": none
+		mtu     int
+		driver  string
+		family  string
+		depth   string
+		caps    int // of them
+		reason  string
+		summary string
+	}{
+		{"", 1500, "net_ring", "not known", "none", 0, "net_ring has no security context", "all SAs in software"},
+		{
+			"ixgbe", 1500, "net_ixgbe, emulated", "82599", "crypto", 4, "",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out and 1023 in (127 destination addresses); everything else in software",
+		},
+		{"ixgbe", 9474, "net_ixgbe, emulated", "82599", "crypto", 4, "", "crypto offload: "},
+		{"ixgbe", 9475, "net_ixgbe, emulated", "82599", "none", 4, "frames of up to 9500 octets", "all SAs in software"},
+		{
+			"ixgbe-x550", 1500, "net_ixgbe, emulated", "X550", "crypto", 4, "",
+			"crypto offload: AES-GCM with keys of 128 bits and ICVs of 128, no ESN; up to 255 SAs out, none in; everything else in software",
+		},
+		{
+			"crypto", 9600, "net_emu_crypto, emulated", "emulated, inline crypto", "crypto", 2, "",
+			"crypto offload: AES-GCM with keys of 128, 192, 256 bits and ICVs of 128; up to 4096 SAs out and 4096 in; everything else in software",
+		},
+		{
+			"packet", 1500, "net_emu_packet, emulated", "emulated, inline protocol", "packet", 2, "",
+			"packet offload: AES-GCM with keys of 128, 192, 256 bits and ICVs of 128, replay windows up to 1024; up to 4096 SAs out and 4096 in; everything else in software",
+		},
+	} {
+		t.Run(test.profile+" "+numbers([]int{test.mtu}), func(t *testing.T) {
+			port := probedPort(t, test.profile)
+			r := ProbeInline(port, test.mtu)
+			require.Equal(t, test.driver, r.Driver)
+			require.Equal(t, test.family, r.Family)
+			require.Equal(t, test.depth, r.Depth)
+			require.Len(t, r.Caps, test.caps)
+			require.Contains(t, r.Summary, test.summary)
+			if test.reason == "" {
+				require.Empty(t, r.Reason)
+			} else {
+				require.Contains(t, r.Reason, test.reason)
+				require.Equal(t, test.summary, r.Summary, "nothing is promised of a device that is not used")
+			}
+			require.Equal(t, test.profile != "", len(r.Sources) > 0, "limits are told of a device that there is")
+		})
+	}
+}
+
+// probedPort is a port that is configured and started, behind an emulated device if a
+// profile is named.
+func probedPort(t *testing.T, profile string) *pmd.Port {
+	pool := pmdtest.NewPool(t, 1023)
+	other, port, err := pmd.NewRingPairQueues(pmdtest.Name("probe"), 1, 256)
+	require.NoError(t, err)
+	config := pmd.PortConfig{RxQueues: 1, TxQueues: 1, Pool: pool}
+	if profile != "" {
+		options, err := emu.ParseOptions(profile)
+		require.NoError(t, err)
+		nic, err := emu.Attach(port, options)
+		require.NoError(t, err)
+		t.Cleanup(func() { // runs after the port is closed
+			require.Empty(t, nic.Breaches())
+			require.Zero(t, nic.Counters()["sessions"])
+			require.NoError(t, nic.Close())
+		})
+	}
+	pmdtest.Start(t, other, config)
+	if profile != "" {
+		config.RxOffloads, config.TxOffloads = pmd.RxSecurity, pmd.TxSecurity|pmd.TxIPv4Checksum
+	}
+	pmdtest.Start(t, port, config)
+	return port
 }
