@@ -440,3 +440,22 @@ func TestInlineESN(t *testing.T) {
 	require.EqualValues(t, 120, a.nic.Counters()["rx_opened"])
 	require.EqualValues(t, 2<<32-32+120, a.sa(7).Sequence)
 }
+
+// With --offload all, an SA goes to the device when policies say which way it works,
+// and the other way when they change their mind.
+func TestInlineDirectionFromPolicies(t *testing.T) {
+	sa := "ip x s add src " + hostA + " dst " + hostB + " proto esp spi 9 reqid 9 mode transport aead 'rfc4106(gcm(aes))' 0x" + keyOf(9) + " 128\n"
+	policy := "ip x p %s dir %s src " + hostA + " dst " + hostB + " %s\n"
+	tmpl := "tmpl proto esp reqid 9 mode transport"
+	r := newRig(t, sa, emulate("ixgbe"), offload(ipsec.OffloadAll))
+	require.Equal(t, "go", r.sa(9).Engine)
+	require.NoError(t, r.run(fmt.Sprintf(policy, "add", "out", tmpl)))
+	require.Eventually(t, func() bool { return r.sa(9).Engine == "inline" }, 5*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, r.offloads().EgressUsed)
+	require.NoError(t, r.run(fmt.Sprintf(policy, "delete", "out", "")+fmt.Sprintf(policy, "add", "in", tmpl)))
+	require.Eventually(t, func() bool {
+		row := r.offloads()
+		return row.IngressUsed == 1 && row.EgressUsed == 0
+	}, 5*time.Second, 10*time.Millisecond)
+	require.Equal(t, "inline", r.sa(9).Engine)
+}

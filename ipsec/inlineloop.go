@@ -93,7 +93,9 @@ func (ip *inlinePort) candidates() []*session {
 	now := time.Now()
 	list := make([]*session, 0, len(ip.waiting))
 	for s, w := range ip.waiting {
-		if free[tableOf(s.sa.Dir() == sa.DirOut)] && now.After(w.after) {
+		dir := s.sa.Dir()
+		known := dir == sa.DirOut || dir == sa.DirIn
+		if known && free[tableOf(dir == sa.DirOut)] && now.After(w.after) {
 			list = append(list, s)
 		}
 	}
