@@ -29,6 +29,11 @@ func TestOffloadOptions(t *testing.T) {
 		require.Equal(t, mode, parse("--offload", word).offload)
 	}
 	require.Equal(t, ipsec.OffloadOff, parse("--engine", "go").offload)
+	require.Equal(t, ipsec.OffloadOff, parse("--engine", "go", "--offload", "off").offload)
+	require.Equal(t, ipsec.OffloadRequire, parse("--engine", "inline", "--offload", "require").offload)
+	alone, err := parseOptions([]string{"--probe"})
+	require.NoError(t, err, "--probe needs no pair")
+	require.True(t, alone.probe)
 	require.True(t, parse("--engine", "inline").inlineOnly)
 	require.False(t, parse().inlineOnly)
 	o := parse("--emulate-inline", "eth4=ixgbe,fault=icv:7", "--emulate-inline", "wan=crypto")
@@ -45,7 +50,16 @@ func TestOffloadOptions(t *testing.T) {
 		{[]string{"--engine", "fast"}, "auto, inline, go"},
 		{[]string{"--engine", "go", "--offload", "require"}, "exclude each other"},
 		{[]string{"--engine", "inline", "--offload", "off"}, "exclude each other"},
+		{[]string{"--engine", "go", "--offload", "all"}, "exclude each other"},
 		{[]string{"--emulate-inline", "ixgbe"}, "NAME=PROFILE"},
+		{[]string{"--emulate-inline", "=ixgbe"}, "NAME=PROFILE"},
+		{[]string{"--emulate-inline", "eth4="}, "ixgbe, ixgbe-x550, crypto, packet"},
+		{[]string{"--emulate-inline", "eth4=ixgbe,tx"}, "KEY=VALUE"},
+		{[]string{"--emulate-inline", "eth4=ixgbe,colour=red"}, "tx, rx, addresses, dpdk, rx-path, alias, crypto, abort, fault"},
+		{[]string{"--emulate-inline", "eth4=ixgbe,dpdk=24.11"}, "22.11, 26.03"},
+		{[]string{"--emulate-inline", "eth4=ixgbe,tx=131072"}, "power of two up to 65536"},
+		{[]string{"--emulate-inline", "eth4=ixgbe,fault=fire"}, `fault "fire"`},
+		{[]string{"--emulate-inline", "eth4=ixgbe,fault=icv:0"}, "a number above 0"},
 		{[]string{"--emulate-inline", "eth4=mlx5"}, "ixgbe, ixgbe-x550, crypto, packet"},
 		{[]string{"--emulate-inline", "eth4=ixgbe,tx=3"}, "power of two"},
 	} {
