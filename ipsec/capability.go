@@ -79,6 +79,13 @@ func (d *inlineDevice) offers(action pmd.SecurityAction) bool {
 	})
 }
 
+// counts says whether the device counts by session in packet offload.
+func (d *inlineDevice) counts(egress bool) bool {
+	return slices.ContainsFunc(d.caps, func(c pmd.SecurityCapability) bool {
+		return c.Action == pmd.InlineProtocol && c.ESP && c.Transport && c.Egress == egress && c.Stats
+	})
+}
+
 // depths are the depths of offload that the device has: none, crypto, packet or
 // crypto+packet.
 func (d *inlineDevice) depths() string {

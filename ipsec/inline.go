@@ -86,6 +86,9 @@ func (g *Gateway) newInlinePort(p *port) (*inlinePort, string) {
 	if device.depths() == "none" {
 		return nil, device.why()
 	}
+	if rx, tx := p.Port.Offloads(); rx&pmd.RxSecurity == 0 || tx&pmd.TxSecurity == 0 {
+		return nil, "the port was started without inline IPsec"
+	}
 	if err := p.Port.Watch(); err != nil {
 		return nil, err.Error()
 	}

@@ -35,7 +35,7 @@ var reserveStep uint64 = 1 << 22
 func protocolConf(c *pmd.SessionConf, s *session, is *inlineSession) {
 	c.Action = pmd.InlineProtocol
 	c.UserData = userData(s)
-	c.Stats = true
+	c.Stats = is.port.inline.device.counts(is.egress)
 	if is.egress {
 		is.base = s.sa.LastSent()
 		is.end.Store(reserveEnd(s.sa))
