@@ -2,6 +2,7 @@ package ipsec
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +97,48 @@ func TestUDPEncapByList(t *testing.T) {
 	caps[0].UDPEncap = false
 	require.Contains(t, d.refusal(params(encap), 64, true, false), "ESP in UDP")
 	require.Empty(t, d.refusal(params(encap), 64, false, false), "it lists it for the other direction")
+}
+
+// An entry for something else never serves, however well the rest of it fits.
+func TestEntriesForSomethingElse(t *testing.T) {
+	aes256 := params(func(p *sa.Params) { p.Key = sa.NewKey(make([]byte, 36)) })
+	for name, change := range map[string]func(*pmd.SecurityCapability){
+		"tunnel mode": func(c *pmd.SecurityCapability) { c.Transport = false },
+		"not ESP":     func(c *pmd.SecurityCapability) { c.ESP = false },
+		"action":      func(c *pmd.SecurityCapability) { c.Action = pmd.InlineProtocol },
+		"direction":   func(c *pmd.SecurityCapability) { c.Egress = !c.Egress },
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The first entries are right but for the key, the last are another kind's with it.
+			caps := append(modern(pmd.InlineCrypto), modern(pmd.InlineCrypto)...)
+			for i := range caps {
+				if i < 2 {
+					caps[i].AEADs[0].Key.Max = 24
+				} else {
+					change(&caps[i])
+				}
+			}
+			if name == "direction" {
+				caps = slices.DeleteFunc(caps, func(c pmd.SecurityCapability) bool { return c.Egress && c.AEADs[0].Key.Max == 32 })
+			}
+			d := deviceOf("net_emu_crypto", caps)
+			require.Empty(t, d.refusal(params(), 64, true, false))
+			require.Contains(t, d.refusal(aes256, 64, true, false), "a key of 256 bits")
+		})
+	}
+}
+
+// ESP in UDP needs the driver's word, also where nothing speaks against it: of all
+// drivers that are known, something does.
+func TestEncapsulationIsAskedFor(t *testing.T) {
+	caps := modern(pmd.InlineCrypto)
+	d := deviceOf("net_emu_crypto", caps)
+	d.limits.NoUDPEncap = false
+	require.Empty(t, d.refusal(params(encap), 64, true, false))
+	for i := range caps {
+		caps[i].UDPEncap = false
+	}
+	require.Contains(t, d.refusal(params(encap), 64, true, false), "ESP in UDP: net_emu_crypto does not know it")
 }
 
 func chacha(p *sa.Params) {
