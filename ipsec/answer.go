@@ -29,11 +29,11 @@ func (w *worker) answer(l *lane, p *packetState) {
 	m.SetBounds(start, end)
 	m.ClearTx()
 	if l.back == nil {
+		bump(&w.counters.originated, 1) // before the other worker may have sent it
 		if !l.handoff.put(m) {
+			bump(&w.counters.originated, ^uint64(0))
 			l.Drop(m)
-			return
 		}
-		w.originated++
 		return
 	}
 	w.originated++

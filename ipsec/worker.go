@@ -142,6 +142,11 @@ func (w *worker) turnOf(l *lane) int {
 	} else {
 		w.inbound(l, burst)
 	}
+	if w.originated != 0 {
+		// Another lane of this turn may send them: they are counted before that, so that
+		// nobody sees more sent than there was.
+		w.flushDrops()
+	}
 	return len(burst)
 }
 
