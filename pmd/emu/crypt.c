@@ -8,6 +8,8 @@
 
 #include "nic.h"
 
+enum { ICV = 16 }; /* octets; no profile has another */
+
 /*
  * AES-GCM as RFC 4106 has it, by OpenSSL: another implementation than that of the
  * engines which the emulated device stands beside. A context of each thread, given
@@ -56,7 +58,7 @@ emu_seal(const struct emu_sa *sa, const uint8_t iv[8], const uint8_t *aad, int a
 		EVP_EncryptUpdate(ctx, NULL, &n, aad, aad_len) != 1 ||
 		EVP_EncryptUpdate(ctx, text, &n, text, len) != 1 ||
 		EVP_EncryptFinal_ex(ctx, text + n, &n) != 1 ||
-		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, sa->icv_len, icv) != 1)
+		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, ICV, icv) != 1)
 		return -1;
 	return 0;
 }
@@ -73,7 +75,7 @@ emu_open(const struct emu_sa *sa, const uint8_t iv[8], const uint8_t *aad, int a
 	if (ctx == NULL || EVP_DecryptInit_ex(ctx, cipher(sa), NULL, sa->key, nonce) != 1 ||
 		EVP_DecryptUpdate(ctx, NULL, &n, aad, aad_len) != 1 ||
 		EVP_DecryptUpdate(ctx, text, &n, text, len) != 1 ||
-		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, sa->icv_len, (void *)(uintptr_t)icv) != 1 ||
+		EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, ICV, (void *)(uintptr_t)icv) != 1 ||
 		EVP_DecryptFinal_ex(ctx, last, &n) != 1)
 		return -1;
 	return 0;

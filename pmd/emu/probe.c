@@ -125,12 +125,12 @@ emu_probe_metadata(struct emu_probe_session *s, void *mbuf, uint64_t sequence)
 
 /* A rule in the terms of rte_flow, with the memory that it points into. */
 struct rule {
+	struct rte_flow_action_security security; /* first: who takes it for a session reads on */
 	struct rte_flow_attr attr;
 	struct rte_flow_item pattern[EMU_PROBE_ITEMS + 1];
 	struct rte_flow_action actions[EMU_PROBE_ITEMS + 1];
 	struct rte_flow_item_ipv4 ip4[EMU_PROBE_ITEMS];
 	struct rte_flow_item_ipv6 ip6[EMU_PROBE_ITEMS];
-	struct rte_flow_action_security security;
 };
 
 static void

@@ -29,6 +29,14 @@ type rig struct {
 	pool      *pmd.Pool
 	lane      *pmd.Lane
 	sec       *pmd.Security
+	probe     *emu.Probe // see raw
+	config    rigConfig
+}
+
+// rigConfig is what a rig is like.
+type rigConfig struct {
+	ring   int // packets of each ring
+	queues int
 }
 
 const (
@@ -45,24 +53,32 @@ func newRig(t *testing.T, options string) *rig {
 }
 
 // attached is a rig whose near port is not configured.
-func attached(t *testing.T, options string) *rig {
+func attached(t *testing.T, options string, change ...func(*rigConfig)) *rig {
 	t.Helper()
 	o, err := emu.ParseOptions(options)
 	require.NoError(t, err)
-	r := &rig{t: t, pool: pmdtest.NewPool(t, 2047)}
-	r.near, r.far, err = pmd.NewRingPairQueues(pmdtest.Name("emu"), 1, 1024)
+	c := rigConfig{ring: 1024, queues: 1}
+	for _, f := range change {
+		f(&c)
+	}
+	r := &rig{t: t, pool: pmdtest.NewPool(t, 2047), config: c}
+	r.near, r.far, err = pmd.NewRingPairQueues(pmdtest.Name("emu"), c.queues, c.ring)
 	require.NoError(t, err)
 	r.nic, err = emu.Attach(r.near, o)
 	require.NoError(t, err)
+	r.probe = emu.NewProbe(r.nic, pmdtest.Name("probe"))
+	t.Cleanup(r.probe.Close)
 	t.Cleanup(func() { require.NoError(t, r.nic.Close()) })
-	pmdtest.Start(t, r.far, pmd.PortConfig{Pool: r.pool})
+	pmdtest.Start(t, r.far, pmd.PortConfig{Pool: r.pool, RxQueues: c.queues, TxQueues: c.queues})
 	return r
 }
 
 func (r *rig) start(rx, tx pmd.Offload) {
 	r.t.Helper()
 	t := r.t
-	pmdtest.Start(t, r.near, pmd.PortConfig{Pool: r.pool, RxOffloads: rx, TxOffloads: tx})
+	pmdtest.Start(t, r.near, pmd.PortConfig{
+		Pool: r.pool, RxOffloads: rx, TxOffloads: tx, RxQueues: r.config.queues, TxQueues: r.config.queues,
+	})
 	var err error
 	r.lane, err = pmd.NewLane(pmd.LaneConfig{RxPort: r.near, TxPort: r.near})
 	require.NoError(t, err)
@@ -238,10 +254,16 @@ const (
 )
 
 // receive puts frames on the wire and returns what the lane gets.
-func (r *rig) receive(frames ...[]byte) (list []got) {
+func (r *rig) receive(frames ...[]byte) []got {
 	r.t.Helper()
 	pmdtest.Inject(r.t, r.far, frames...)
-	for end := time.Now().Add(time.Second); len(list) < len(frames) && time.Now().Before(end); {
+	return r.taken(len(frames))
+}
+
+// taken is what the lane gets, n packets at most.
+func (r *rig) taken(n int) (list []got) {
+	r.t.Helper()
+	for end := time.Now().Add(time.Second); len(list) < n && time.Now().Before(end); {
 		r.lane.Exchange()
 		for _, m := range r.lane.Rx() {
 			list = append(list, got{m.AppendTo(nil), m.Flags(), m.SecurityUserData()})

@@ -95,6 +95,7 @@ program(struct emu_nic *nic, struct emu_sa *sa, struct emu_session *s)
 		/* 16 octets, whatever the length says, and the salt behind the key. */
 		sa->key_len = 16;
 		sa->icv_len = 16;
+		sa->esn = false; /* nor is there a place for the high half of a number */
 		memcpy(sa->key, s->key, 16);
 		memcpy(sa->salt, s->key + s->key_len, 4);
 	} else {
