@@ -7,6 +7,8 @@ import "C"
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -18,13 +20,18 @@ type NIC struct {
 	port    int
 	options Options
 
-	mu   sync.Mutex
-	c    *C.struct_emu_nic
-	last map[string]uint64 // what the counters were when it was closed
+	mu sync.Mutex
+	c  *C.struct_emu_nic
+	// What the counters and texts were when it was closed.
+	last  map[string]uint64
+	texts []string
 }
 
 // Attach puts an emulated inline NIC in front of a port that was not configured yet.
 func Attach(port *pmd.Port, o Options) (*NIC, error) {
+	if !slices.Contains(Profiles, o.Profile) {
+		return nil, fmt.Errorf("emulating an inline NIC on port %s: %w: profile %q", port, pmd.ErrConfig, o.Profile)
+	}
 	n := &NIC{port: port.ID(), options: o}
 	c := o.c()
 	if rc := C.emu_new(&c, &n.c); rc < 0 {
@@ -47,13 +54,17 @@ func (n *NIC) Port() int { return n.port }
 // Profile is what it imitates, as ParseOptions names it.
 func (n *NIC) Profile() string { return n.options.Profile }
 
-// Counters are what it has counted, zeros too; doc.go lists them. They stay readable
-// after Close.
+// Counters are what it has counted, zeros too; counters.h lists them. They stay
+// readable after Close.
 func (n *NIC) Counters() map[string]uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.counters()
+}
+
+func (n *NIC) counters() map[string]uint64 {
 	if n.c == nil {
-		return n.last
+		return maps.Clone(n.last)
 	}
 	counters := map[string]uint64{}
 	for i := range C.emu_counter_count() {
@@ -66,12 +77,16 @@ func (n *NIC) Counters() map[string]uint64 {
 const maxTexts = 16
 
 // Breaches are the first texts about breaches of the device's contract; what a card
-// would have punished. All of them are counted.
+// would have punished. All of them are counted. They stay readable after Close.
 func (n *NIC) Breaches() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.breaches()
+}
+
+func (n *NIC) breaches() []string {
 	if n.c == nil {
-		return nil
+		return slices.Clone(n.texts)
 	}
 	var texts [maxTexts][C.EMU_TEXT_LEN]C.char
 	var list []string
@@ -107,12 +122,12 @@ func (n *NIC) setFaults(f faults) {
 
 // Close frees the device; its port must have been closed. It may be called twice.
 func (n *NIC) Close() error {
-	counters := n.Counters()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.c != nil {
+		n.last, n.texts = n.counters(), n.breaches()
 		C.emu_free(n.c)
-		n.c, n.last = nil, counters
+		n.c = nil
 	}
 	return nil
 }

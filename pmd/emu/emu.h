@@ -29,12 +29,15 @@ enum {
 	EMU_FAULTS,
 };
 
+/* The number of a fault of calls that strikes each, and of lookupsoff without a time. */
+#define EMU_FAULT_ALWAYS UINT32_MAX
+
 struct emu_options {
 	uint32_t profile;
 	uint32_t pci_device;
 	uint32_t tx_size, rx_size, address_size;
 	uint32_t ring_us;
-	bool conf_is_action, full_is_told, ingress, scalar, alias, crypto_off, abort;
+	bool conf_is_action, full_is_told, ingress, scalar, alias, crypto_off, strict, abort;
 };
 
 struct emu_nic;

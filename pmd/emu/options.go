@@ -23,6 +23,7 @@ type Options struct {
 	modern  bool   // as DPDK 26.03's driver behaves; else as 22.11's
 	scalar  bool
 	noAlias bool
+	lax     bool // breaches of the contract are not counted
 	abort   bool
 	faults  faults
 }
@@ -57,7 +58,8 @@ const (
 // ParseOptions parses PROFILE[,KEY=VALUE]..., what follows NAME= in --emulate-inline.
 // Keys: tx, rx and addresses (sizes of the tables), dpdk=22.11|26.03 and
 // rx-path=vector|scalar (which of ixgbe's behaviours), alias=on|off, crypto=on|off,
-// abort=on|off (end the process at a breach), and fault=WORD[:N][+WORD[:N]]...
+// strict=on|off (count breaches of the contract), abort=on|off (end the process at
+// one), and fault=WORD[:N][+WORD[:N]]...
 func ParseOptions(text string) (Options, error) {
 	words := strings.Split(text, ",")
 	o := Options{Profile: words[0]}
@@ -96,12 +98,14 @@ func (o *Options) set(key, value string) (err error) {
 		o.noAlias, err = oneOf(value, "on", "off")
 	case "crypto":
 		o.CryptoOff, err = oneOf(value, "on", "off")
+	case "strict":
+		o.lax, err = oneOf(value, "on", "off")
 	case "abort":
 		o.abort, err = oneOf(value, "off", "on")
 	case "fault":
 		o.faults, err = parseFaults(value)
 	default:
-		err = fmt.Errorf("accepted: tx, rx, addresses, dpdk, rx-path, alias, crypto, abort, fault")
+		err = fmt.Errorf("accepted: tx, rx, addresses, dpdk, rx-path, alias, crypto, abort, fault, strict")
 	}
 	return err
 }
@@ -125,6 +129,13 @@ func parseSize(value string) (int, error) {
 	return n, nil
 }
 
+// unnumbered is what a fault is without a number, where that is not 1: calls fail
+// each, lookups stay off until something is added.
+var unnumbered = map[string]uint32{
+	"session": C.EMU_FAULT_ALWAYS, "flow": C.EMU_FAULT_ALWAYS, "destroy": C.EMU_FAULT_ALWAYS,
+	"metadata": C.EMU_FAULT_ALWAYS, "lookupsoff": C.EMU_FAULT_ALWAYS,
+}
+
 func parseFaults(text string) (faults, error) {
 	var f faults
 	if text == "none" {
@@ -137,6 +148,9 @@ func parseFaults(text string) (faults, error) {
 			return f, fmt.Errorf("fault %q: accepted: none, %s", name, strings.Join(slices.Sorted(maps.Keys(faultNames)), ", "))
 		}
 		f[at] = 1
+		if all := unnumbered[name]; all != 0 {
+			f[at] = all
+		}
 		if counted {
 			n, err := strconv.ParseUint(number, 10, 31)
 			if err != nil || n == 0 {
@@ -153,7 +167,7 @@ func (o *Options) c() C.struct_emu_options {
 	c := C.struct_emu_options{
 		tx_size: otherSAs, rx_size: otherSAs, address_size: otherSAs, ingress: true,
 		conf_is_action: C.bool(o.modern), full_is_told: C.bool(o.modern), scalar: C.bool(o.scalar),
-		alias: C.bool(!o.noAlias), crypto_off: C.bool(o.CryptoOff), abort: C.bool(o.abort),
+		alias: C.bool(!o.noAlias), crypto_off: C.bool(o.CryptoOff), strict: C.bool(!o.lax), abort: C.bool(o.abort),
 	}
 	switch o.Profile {
 	case "ixgbe", "ixgbe-x550":

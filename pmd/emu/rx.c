@@ -6,40 +6,9 @@
 
 #include "nic.h"
 
-enum { PROTO_ESP = 50, ESP_IV = 16, ICV = 16 };
+enum { ESP = 50, HEAD = 16, ICV = 16 }; /* protocol; ESP header and IV; octets */
 
 #define MARKS (RTE_MBUF_F_RX_SEC_OFFLOAD | RTE_MBUF_F_RX_SEC_OFFLOAD_FAILED)
-
-/*
- * Finds the IP header of a packet that the device can process: no fragment, no IPv4
- * options, no IPv6 extension header, and for an 82599 no VLAN tag (Linux,
- * ixgbe_ipsec.c, says so; the datasheet does not). l2 and l3 are lengths.
- */
-bool
-emu_header(const struct emu_nic *nic, const struct rte_mbuf *m, uint32_t *l2, uint32_t *l3, bool *v6)
-{
-	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint32_t at = 12;
-
-	if (m->nb_segs != 1)
-		return false;
-	while (at + 4 <= m->pkt_len && data[at] == 0x81 && data[at + 1] == 0 && at < 20) {
-		if (nic->config.profile != EMU_CRYPTO)
-			return false;
-		at += 4;
-	}
-	*l2 = at + 2;
-	if (*l2 + 20 > m->pkt_len)
-		return false;
-	if (data[at] == 0x08 && data[at + 1] == 0x00) {
-		*v6 = false;
-		*l3 = 20;
-		return data[*l2] == 0x45 && (data[*l2 + 6] & 0x3f) == 0 && data[*l2 + 7] == 0;
-	}
-	*v6 = true;
-	*l3 = 40;
-	return data[at] == 0x86 && data[at + 1] == 0xdd && *l2 + 40 <= m->pkt_len && data[*l2] >> 4 == 6;
-}
 
 /* One packet on its way in. */
 struct in {
@@ -50,94 +19,115 @@ struct in {
 	bool v6;
 };
 
-static void
-destination(const struct in *p, uint8_t dst[16])
+static bool
+is_tag(const uint8_t *type)
 {
-	memset(dst, 0, 16);
-	if (p->v6)
-		memcpy(dst, p->ip + 24, 16);
-	else
-		memcpy(dst, p->ip + 16, 4);
+	return (type[0] == 0x81 && type[1] == 0) || (type[0] == 0x88 && type[1] == 0xa8);
 }
 
+/*
+ * Finds the IP header of a packet that the device can process: no fragment, no IPv4
+ * options, no IPv6 extension header, and for all but the profile crypto no VLAN tag
+ * (of the 82599 Linux says so, ixgbe_ipsec.c; the datasheet does not).
+ */
+static bool
+find_header(struct in *p)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(p->m, const uint8_t *), *ip;
+	uint32_t at = 12, octets = p->m->pkt_len;
+
+	if (p->m->nb_segs != 1)
+		return false;
+	for (; at < 20 && at + 4 <= octets && is_tag(data + at); at += 4)
+		if (p->nic->config.profile != EMU_CRYPTO)
+			return false;
+	p->l2 = at + 2;
+	if (p->l2 + 20 > octets)
+		return false;
+	ip = data + p->l2;
+	p->ip = rte_pktmbuf_mtod_offset(p->m, uint8_t *, p->l2);
+	if (data[at] == 0x08 && data[at + 1] == 0x00) {
+		p->v6 = false;
+		p->l3 = 20;
+		return ip[0] == 0x45 && (ip[6] & 0x3f) == 0 && ip[7] == 0;
+	}
+	p->v6 = true;
+	p->l3 = 40;
+	return data[at] == 0x86 && data[at + 1] == 0xdd && p->l2 + 40 <= octets && ip[0] >> 4 == 6;
+}
+
+/* The first SA, by index, of the packet's SPI and destination. */
 static struct emu_sa *
-match(struct in *p, uint32_t spi)
+match(const struct in *p)
 {
 	struct emu_nic *nic = p->nic;
-	uint8_t dst[16];
+	uint8_t dst[16] = { 0 };
+	uint32_t spi;
 
-	destination(p, dst);
-	for (uint32_t i = 0; i < nic->rx_top; i++) {
+	memcpy(&spi, p->ip + p->l3, 4);
+	memcpy(dst, p->ip + (p->v6 ? 24 : 16), p->v6 ? 16 : 4);
+	for (int32_t i = nic->bucket[emu_bucket(spi)]; i >= 0; i = nic->rx[i].next) {
 		struct emu_sa *sa = &nic->rx[i];
-		if (!sa->used || sa->spi != spi || sa->v6 != p->v6)
-			continue;
-		if (nic->config.profile == EMU_IXGBE ?
-				memcmp(nic->addresses[sa->ip_index].addr, dst, 16) == 0 :
-				memcmp(sa->dst, dst, 16) == 0)
+		const uint8_t *its = nic->config.profile == EMU_IXGBE ? nic->addresses[sa->ip_index].addr : sa->dst;
+		if (sa->used && sa->spi == spi && sa->v6 == p->v6 && memcmp(its, dst, 16) == 0)
 			return sa;
 	}
 	return NULL;
 }
 
-/* RFC 4303, appendix A2, with a window of half the space: the high half that brings
- * the number nearest to the highest one. */
-static uint64_t
-whole(const struct emu_sa *sa, uint32_t low)
-{
-	uint64_t top = sa->sequence, seq = (top & ~UINT64_C(0xffffffff)) | low;
-
-	if (seq + (UINT64_C(1) << 31) < top)
-		return seq + (UINT64_C(1) << 32);
-	if (seq > top + (UINT64_C(1) << 31) && seq >= UINT64_C(1) << 32)
-		return seq - (UINT64_C(1) << 32);
-	return seq;
-}
-
 static void
-failed(struct in *p)
+forged(struct in *p, uint8_t *text, uint32_t len)
 {
+	memset(text, 0xdb, len); /* what a card leaves there is not known */
 	p->m->ol_flags |= MARKS;
 }
 
+/* INLINE_CRYPTO: decrypted where it is; everything else stays. */
 static void
 open_packet(struct in *p, struct emu_sa *sa, uint32_t *passed)
 {
 	struct emu_nic *nic = p->nic;
-	uint8_t *esp = p->ip + p->l3, *icv = rte_pktmbuf_mtod(p->m, uint8_t *) + p->end - ICV;
-	uint32_t low = (uint32_t)esp[4] << 24 | esp[5] << 16 | esp[6] << 8 | esp[7];
-	uint8_t aad[12];
-	int aad_len = 8;
-	uint64_t seq = low;
+	uint8_t *esp = p->ip + p->l3, *icv = rte_pktmbuf_mtod(p->m, uint8_t *) + p->end - ICV, aad[12];
+	uint32_t low = emu_low(esp), len = (uint32_t)(icv - esp - HEAD);
+	uint64_t seq = emu_whole(sa, low);
 
-	if (nic->config.crypto_off && low % 1000 != 0) {
+	if (nic->config.crypto_off && !emu_sampled(low)) {
 		++*passed;
 		p->m->ol_flags |= RTE_MBUF_F_RX_SEC_OFFLOAD;
 		return;
 	}
-	memcpy(aad, esp, 8);
-	if (sa->esn) {
-		seq = whole(sa, low);
-		uint32_t high = rte_cpu_to_be_32((uint32_t)(seq >> 32));
-		memcpy(aad + 4, &high, 4);
-		memcpy(aad + 8, esp + 4, 4);
-		aad_len = 12;
-	}
-	if (emu_open(sa, esp + 8, aad, aad_len, esp + ESP_IV, (int)(icv - esp - ESP_IV), icv) != 0) {
-		memset(esp + ESP_IV, 0xdb, icv - esp - ESP_IV);
+	if (emu_open(sa, esp + 8, aad, emu_aad(sa, esp, (uint32_t)(seq >> 32), aad), esp + HEAD, (int)len, icv) != 0) {
 		emu_count(nic, EMU_rx_bad_icv);
-		failed(p);
+		forged(p, esp + HEAD, len);
 		return;
 	}
-	if (emu_every(nic, nic->faults.icv, &nic->icv_seen)) {
-		memset(esp + ESP_IV, 0xdb, icv - esp - ESP_IV);
-		failed(p);
+	if (emu_every(nic, nic->faults.icv, &nic->seen.icv)) {
+		forged(p, esp + HEAD, len);
 		return;
 	}
 	rte_spinlock_lock(&sa->lock);
-	sa->sequence = RTE_MAX(sa->sequence, seq);
+	if (seq > sa->sequence)
+		__atomic_store_n(&sa->sequence, seq, __ATOMIC_RELAXED);
 	rte_spinlock_unlock(&sa->lock);
 	emu_count(nic, EMU_rx_opened);
 	p->m->ol_flags |= RTE_MBUF_F_RX_SEC_OFFLOAD;
+}
+
+/* Whether the length can be ESP's; if not, it is marked, except by ixgbe's vector path. */
+static bool
+check_length(struct in *p, struct emu_sa *sa)
+{
+	uint32_t len = p->end - p->l2 - p->l3;
+	const struct emu_config *config = &p->nic->config;
+
+	if (len % 4 == 0 && len >= HEAD + 4 + ICV)
+		return true;
+	emu_count(p->nic, EMU_rx_bad_length);
+	if (config->profile != EMU_IXGBE || config->scalar)
+		p->m->ol_flags |= MARKS;
+	if (config->profile == EMU_PACKET)
+		emu_packet_refuse(sa, p->m);
+	return false;
 }
 
 static void
@@ -145,38 +135,29 @@ receive_one(struct emu_nic *nic, struct rte_mbuf *m, uint32_t *passed)
 {
 	struct in p = { .nic = nic, .m = m };
 	struct emu_sa *sa;
-	uint32_t spi, length, esp_len;
 
 	m->ol_flags &= ~MARKS;
 	*rte_security_dynfield(m) = EMU_POISON;
-	if (!emu_header(nic, m, &p.l2, &p.l3, &p.v6)) {
+	if (!find_header(&p)) {
 		emu_count(nic, EMU_rx_unprocessed);
 		return;
 	}
-	p.ip = rte_pktmbuf_mtod_offset(m, uint8_t *, p.l2);
-	if (p.ip[p.v6 ? 6 : 9] != PROTO_ESP)
+	if (p.ip[p.v6 ? 6 : 9] != ESP)
 		return;
 	/* Whatever was looked at or not: "good" means no more than that no error bit is set. */
 	m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	length = p.v6 ? 40 + ((uint32_t)p.ip[4] << 8 | p.ip[5]) : (uint32_t)p.ip[2] << 8 | p.ip[3];
-	p.end = p.l2 + length;
-	if (!nic->lookup_rx || length < p.l3 + 8 || p.end > m->pkt_len)
+	p.end = p.l2 + emu_ip_length(p.ip, p.v6);
+	if (!emu_looks_up(nic, nic->lookup_rx) || p.end < p.l2 + p.l3 + 8 || p.end > m->pkt_len)
 		return;
-	memcpy(&spi, p.ip + p.l3, 4);
-	sa = match(&p, spi);
+	sa = match(&p);
 	if (sa == NULL) {
 		emu_count(nic, EMU_rx_no_session);
 		return;
 	}
-	if (emu_every(nic, nic->faults.noflag, &nic->noflag_seen))
+	if (emu_every(nic, nic->faults.noflag, &nic->seen.noflag))
 		return;
-	esp_len = length - p.l3;
-	if (esp_len % 4 != 0 || esp_len < ESP_IV + 4 + ICV) {
-		emu_count(nic, EMU_rx_bad_length);
-		if (nic->config.scalar) /* the vector path marks wrong ICVs only */
-			failed(&p);
+	if (!check_length(&p, sa))
 		return;
-	}
 	if (nic->config.profile == EMU_PACKET)
 		emu_packet_open(nic, sa, m, p.l2, p.l3, p.v6);
 	else
@@ -187,19 +168,22 @@ uint16_t
 emu_rx_callback(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
 {
 	struct emu_nic *nic = arg;
+	struct emu_queue *q = &nic->rxq[queue];
 	uint32_t passed = 0;
 	uint64_t begin = rte_rdtsc();
 
 	if (n == 0)
 		return 0;
-	if (nic->dead) { /* it stands still until it is reset */
+	rte_spinlock_lock(&q->lock);
+	emu_stand_still(nic, n);
+	if (emu_dead(nic)) {
+		emu_add(nic, EMU_rx_dead, n);
 		rte_pktmbuf_free_bulk(pkts, n);
-		return 0;
+		n = 0;
 	}
-	rte_rwlock_read_lock(&nic->lock);
 	for (uint16_t i = 0; i < n; i++)
 		receive_one(nic, pkts[i], &passed);
-	rte_rwlock_read_unlock(&nic->lock);
+	rte_spinlock_unlock(&q->lock);
 	emu_add(nic, EMU_rx_opened, passed);
 	emu_took(nic, begin);
 	return n;
