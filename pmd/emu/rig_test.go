@@ -149,7 +149,11 @@ func espFrame(from, to string, spi, seq uint32, payload []byte) []byte {
 	for i := range pad {
 		text = append(text, byte(i+1))
 	}
-	text = append(text, byte(pad), 17)
+	return espText(from, to, spi, seq, append(text, byte(pad), 17))
+}
+
+// espText is espFrame with padding and trailer of the caller's.
+func espText(from, to string, spi, seq uint32, text []byte) []byte {
 	esp := binary.BigEndian.AppendUint32(nil, spi)
 	esp = binary.BigEndian.AppendUint32(esp, seq)
 	esp = binary.BigEndian.AppendUint64(esp, uint64(seq)|0xabcd<<32)
