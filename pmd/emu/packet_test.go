@@ -2,17 +2,13 @@ package emu_test
 
 import (
 	"encoding/binary"
-	"errors"
 	"net/netip"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
 )
-
-var errNothing = errors.New("nothing came out")
 
 // packet makes an SA one of packet offload.
 func packet(change ...func(*pmd.SessionConf)) func(*pmd.SessionConf) {
@@ -167,128 +163,4 @@ func TestP8Odd(t *testing.T) {
 	r.send(item{frame, s, 0, &pmd.Secured{L2: 14, L3: 24}})
 	require.Equal(t, 1, r.count("breach_header"))
 	require.Equal(t, 1, r.count("bad_tx"))
-}
-
-func TestCryptoProfile(t *testing.T) {
-	r := newRig(t, "crypto")
-	for i, bits := range []int{128, 192, 256} {
-		for _, esn := range []bool{false, true} {
-			n := 2*i + 1
-			if esn {
-				n++
-			}
-			change := func(c *pmd.SessionConf) {
-				key, _ := keyOf(n)
-				c.Key, c.ESN, c.Sequence = key[:bits/8], esn, 1<<32-3
-			}
-			out, in := conf(n, true, change), conf(n, false, change)
-			s := r.open(out)
-			si := r.open(in)
-			for seq := uint64(1<<32 - 2); seq < 1<<32+3; seq++ {
-				if !esn && seq >= 1<<32 {
-					break
-				}
-				wire := r.send(item{espFrame(src, dst, out.SPI, uint32(seq), counting(33)), s, seq, nil})
-				_, err := opened(t, &out, wire[0], seq)
-				require.NoError(t, err, "%d bits, ESN %v, number %x", bits, esn, seq)
-				require.Equal(t, goodMark, r.receive(sealed(t, &in, dst, src, seq, counting(33)))[0].marks())
-			}
-			time.Sleep(time.Millisecond)
-			require.NoError(t, s.Close())
-			require.NoError(t, si.Close())
-		}
-	}
-	require.Zero(t, r.count("breaches"), "%v", r.nic.Breaches())
-	require.Zero(t, r.count("sessions"))
-}
-
-func TestFaults(t *testing.T) {
-	r := newRig(t, "crypto")
-	require.NoError(t, r.near.Watch())
-	c := conf(1, false)
-	out := conf(2, true)
-	r.open(c)
-	s := r.open(out)
-	fault := func(text string) { t.Helper(); require.NoError(t, r.nic.SetFault(text)) }
-	seq := uint32(0)
-	send := func() error {
-		t.Helper()
-		seq++
-		wire := r.send(item{espFrame(src, dst, 2, seq, counting(33)), s, uint64(seq), nil})
-		if len(wire) == 0 {
-			return errNothing
-		}
-		_, err := opened(t, &out, wire[0], uint64(seq))
-		return err
-	}
-	mark := func() uint64 { t.Helper(); return r.receive(sealed(t, &c, dst, src, 1, counting(9)))[0].marks() }
-
-	fault("session")
-	_, err := r.sec.Open(conf(3, true))
-	require.Error(t, err)
-	fault("flow")
-	_, err = r.sec.Open(conf(3, false))
-	require.ErrorContains(t, err, "flow rule")
-	fault("full:1")
-	_, err = r.sec.Open(conf(3, true))
-	require.Error(t, err)
-	fault("icv:2")
-	require.Equal(t, []uint64{goodMark, badMark, goodMark, badMark}, []uint64{mark(), mark(), mark(), mark()})
-	fault("noflag:2")
-	require.Equal(t, []uint64{goodMark, 0}, []uint64{mark(), mark()})
-	fault("txicv:1")
-	require.Error(t, send())
-	fault("metadata")
-	require.ErrorIs(t, send(), errNothing)
-	require.EqualValues(t, 1, r.lane.Unmarked())
-	fault("lookupsoff")
-	require.Zero(t, mark())
-	require.Error(t, send())
-	require.Equal(t, 1, r.count("leak_tx"))
-	r.open(conf(4, true))
-	r.open(conf(4, false))
-	fault("slow:20000")
-	begin := time.Now()
-	extra := r.open(conf(5, true))
-	require.GreaterOrEqual(t, time.Since(begin), 20*time.Millisecond)
-	fault("destroy")
-	require.Error(t, extra.Close())
-	open, lost := r.sec.Sessions()
-	require.Equal(t, []int{4, 1}, []int{open, lost})
-	fault("reset:3")
-	require.NoError(t, send())
-	require.NoError(t, send())
-	require.Error(t, send(), "it stands still")
-	events, _ := r.near.Events()
-	require.Equal(t, []pmd.Event{{Kind: pmd.EventReset}}, events)
-	fault("none")
-	require.Error(t, r.nic.SetFault("fire"))
-	require.Greater(t, r.count("faults"), 8)
-}
-
-// With crypto=off the model is idle, but for each 1,000th packet; what it checks, it
-// checks.
-func TestCryptoOff(t *testing.T) {
-	r := newRig(t, "crypto,crypto=off")
-	out, in := conf(1, true), conf(2, false)
-	s := r.open(out)
-	r.open(in)
-	for seq, really := range map[uint32]bool{999: false, 1000: true, 2001: false} {
-		frame := espFrame(src, dst, 1, seq, counting(40))
-		wire := r.send(item{frame, s, uint64(seq), nil})
-		_, err := opened(t, &out, wire[0], uint64(seq))
-		require.Equal(t, really, err == nil)
-		require.Zero(t, sum(wire[0][14:34]))
-		frame = espFrame(dst, src, 2, seq, counting(40))
-		if really {
-			frame = sealed(t, &in, dst, src, uint64(seq), counting(40))
-		}
-		g := r.receive(frame)[0]
-		require.Equal(t, goodMark, g.marks())
-		require.Equal(t, counting(40), g.frame[50:90])
-	}
-	require.Zero(t, r.count("breaches"), "%v", r.nic.Breaches())
-	require.Equal(t, 1, r.count("crypto_off"))
-	r.send(item{append(espFrame(src, dst, 1, 1, counting(40)), 0), s, 1, nil})
-	require.NotZero(t, r.count("breach_length"), "%v", r.nic.Breaches())
 }
