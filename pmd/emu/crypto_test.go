@@ -128,7 +128,12 @@ func TestCryptoTags(t *testing.T) {
 // The high half of a received number is the one that brings it nearest to the highest.
 func TestCryptoESNAround(t *testing.T) {
 	for _, step := range []struct{ highest, seq uint64 }{
-		{5, 6}, {5, 1<<32 - 1<<31}, {1<<32 - 5, 1<<32 + 3}, {1<<32 + 3, 1<<32 - 5}, {3<<32 + 9, 3<<32 - 1<<30}, {3<<32 + 9, 3<<32 + 1<<31},
+		{5, 6},
+		{5, 1<<32 - 1<<31},
+		{1<<32 - 5, 1<<32 + 3},
+		{1<<32 + 3, 1<<32 - 5},
+		{3<<32 + 9, 3<<32 - 1<<30},
+		{3<<32 + 9, 3<<32 + 1<<31},
 		{3<<32 - 9, 3<<32 + 1<<30},
 	} {
 		r := newRig(t, "crypto")
