@@ -31,6 +31,9 @@ func TestBreachesOfWhatIsSent(t *testing.T) {
 		"padding of 16":         {espText(src, dst, 1, 1, append(append(counting(26), counting(17)[1:]...), 16, 17)), sealFlags, 20, "", nil},
 		"no metadata":           {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, poison) }},
 		"no such index":         {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)|0x1000) }},
+		"a new buffer's":        {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)&0xffff) }},
+		"a fragment":            {put(right, 20, 0x20), sealFlags, 20, "breach_header", nil},
+		"EtherType":             {put(right, 12, 0x86, 0xdd), sealFlags, 20, "breach_header", nil},
 		"an older SA's":         {right, sealFlags, 20, "breach_stale", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)-1<<wordGeneration) }},
 		"another SPI":           {put(right, 37, 9), sealFlags, 20, "breach_wrong_sa", nil},
 		"pad length":            {put(right, len(right)-18, 200), sealFlags, 20, "breach_length", nil},
@@ -128,6 +131,52 @@ func TestBreachOrder(t *testing.T) {
 	r.breached("breach_order", 2) // alive when the port is stopped
 	r.raw(rawConf(2, true))
 	r.breached("breach_order", 3) // and made while it is
+}
+
+// Rules go before their sessions, and once, where the device removes exactly.
+func TestBreachOrderOfRules(t *testing.T) {
+	r := newRig(t, "crypto")
+	s := r.raw(rawConf(1, false))
+	flow, err := s.Flow(rule(src))
+	require.NoError(t, err)
+	c := conf(1, false)
+	receive := func() uint64 { t.Helper(); return r.receive(sealed(t, &c, dst, src, 1, counting(9)))[0].marks() }
+	require.Equal(t, goodMark, receive())
+	require.NoError(t, flow.Destroy())
+	require.Zero(t, receive(), "the rule takes the SA along")
+	require.NoError(t, s.Close())
+	r.kept()
+	require.Error(t, flow.Destroy(), "twice")
+	r.breached("breach_order", 1)
+	s = r.raw(rawConf(1, false))
+	_, err = s.Flow(rule(src))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	r.breached("breach_order", 2)
+	require.Zero(t, receive())
+}
+
+// The reset of a device ends sessions that were not closed.
+func TestBreachOrderAtReset(t *testing.T) {
+	for _, options := range []string{"ixgbe", "crypto"} {
+		r := newRig(t, options)
+		r.raw(rawConf(1, true))
+		require.NoError(t, r.near.Stop())
+		r.breached("breach_order", 1)
+		require.NoError(t, r.near.Reset())
+		r.breached("breach_order", 2)
+	}
+}
+
+// Who wants the device's behaviour alone gets it.
+func TestStrictOff(t *testing.T) {
+	r := newRig(t, "ixgbe,strict=off,abort=on")
+	s := r.raw(rawConf(1, true, func(c *emu.ProbeConf) { c.ESN = true }))
+	m := r.marked(put(espFrame(src, dst, 1, 1, counting(40)), 37, 9), s, 1)
+	r.sendRaw(m)
+	require.Equal(t, 1, r.count("bad_tx"), "what comes of it is the same")
+	require.Empty(t, r.nic.Breaches())
+	r.kept()
 }
 
 func TestBreachRemoval(t *testing.T) {

@@ -101,8 +101,8 @@ func TestCryptoTags(t *testing.T) {
 	out, in := conf(1, true), conf(2, false)
 	s := r.open(out)
 	r.open(in)
-	tag := []byte{0x81, 0, 0, 5}
 	for tags := 1; tags <= 2; tags++ {
+		tag := []byte{0x81, 0, 0, 5}
 		frame := espFrame(src, dst, 1, uint32(tags), counting(40))
 		for range tags {
 			frame = insert(frame, 12, tag...)
@@ -119,6 +119,8 @@ func TestCryptoTags(t *testing.T) {
 		require.Equal(t, goodMark, g.marks(), "%d tags", tags)
 		require.Equal(t, counting(40), g.frame[50+4*tags:90+4*tags])
 	}
+	outer := insert(insert(sealed(t, &in, dst, src, 8, counting(40)), 12, 0x81, 0, 0, 5), 12, 0x88, 0xa8, 0, 6)
+	require.Equal(t, goodMark, r.receive(outer)[0].marks(), "the outer tag of IEEE 802.1ad")
 	options := put(insert(sealed(t, &in, dst, src, 9, counting(40)), 34, 1, 1, 1, 1), 14, 0x46)
 	options[17] += 4
 	require.Zero(t, r.receive(options)[0].marks())
@@ -205,5 +207,44 @@ func TestCryptoQueues(t *testing.T) {
 		require.NoError(t, far.Close())
 	}
 	require.Equal(t, packets, r.count("tx_encrypted"))
+	r.kept()
+}
+
+// The device keeps a copy of the key, and marks what has no ESP's length.
+func TestCryptoKeyAndLength(t *testing.T) {
+	r := newRig(t, "crypto")
+	c := conf(1, false)
+	s := r.raw(rawConf(1, false))
+	clear(s.Key())
+	_, err := s.Flow(rule(src))
+	require.NoError(t, err)
+	require.Equal(t, goodMark, r.receive(sealed(t, &c, dst, src, 1, counting(9)))[0].marks())
+	odd := ipFrame(dst, src, 50, sealed(t, &c, dst, src, 1, counting(40))[34:97])
+	require.Equal(t, badMark, r.receive(odd)[0].marks())
+	require.Equal(t, 1, r.count("rx_bad_length"))
+	r.kept()
+}
+
+func TestCryptoOffOfPacketOffload(t *testing.T) {
+	r := newRig(t, "packet,crypto=off")
+	start := func(c *pmd.SessionConf) { c.Sequence = 997 }
+	out, in := conf(1, true, packet(start)), conf(2, false, packet(start))
+	s := r.open(out)
+	r.open(in)
+	for seq := uint64(998); seq < 1003; seq++ {
+		wire := r.send(item{plain(src, dst, 40), s, 0, nil})[0]
+		_, err := opened(t, &out, wire, seq)
+		require.Equal(t, seq == 1000, err == nil, "number %d", seq)
+		require.Len(t, wire, 34+16+40+2+2+16)
+		require.Zero(t, sum(wire[14:34]))
+		frame := espFrame(dst, src, 2, uint32(seq), counting(40))
+		if seq == 1000 {
+			frame = sealed(t, &in, dst, src, seq, counting(40))
+		}
+		g := r.receive(append([]byte(nil), frame...))[0]
+		require.Equal(t, goodMark, g.marks())
+		require.Equal(t, plain(dst, src, 40), g.frame)
+		require.Equal(t, badMark, r.receive(frame)[0].marks(), "the window is there")
+	}
 	r.kept()
 }

@@ -136,6 +136,30 @@ func TestFaultFull(t *testing.T) {
 	})
 }
 
+// With a number a fault of calls strikes once: that call from now.
+func TestFaultOfOneCall(t *testing.T) {
+	for word, call := range map[string]func(f *faulty, i int) error{
+		"session": func(f *faulty, i int) error { _, err := f.sec.Open(conf(10+i, true)); return err },
+		"flow":    func(f *faulty, i int) error { _, err := f.sec.Open(conf(10+i, false)); return err },
+		"destroy": func(f *faulty, i int) error { return f.open(conf(10+i, true)).Close() },
+		"metadata": func(f *faulty, i int) error {
+			if len(f.send(item{espFrame(src, dst, 1, uint32(i), counting(9)), f.s, uint64(i), nil})) == 0 {
+				return pmd.ErrNotSupported
+			}
+			return nil
+		},
+	} {
+		f := newFaulty(t, "crypto")
+		f.fault(word + ":3")
+		for i := range 6 {
+			err := call(f, i)
+			require.Equal(t, i == 2, err != nil, "%s: call %d: %v", word, i, err)
+		}
+		require.Equal(t, 1, f.count("faults"), word)
+		f.kept()
+	}
+}
+
 func TestFaultICV(t *testing.T) {
 	each(t, profilesOfInlineCrypto, func(t *testing.T, f *faulty) {
 		f.fault("icv:3")
@@ -180,6 +204,54 @@ func TestFaultLookupsOff(t *testing.T) {
 	})
 }
 
+// With a number they come back by themselves, after so many milliseconds.
+func TestFaultLookupsOffForAWhile(t *testing.T) {
+	each(t, profilesOfInlineCrypto, func(t *testing.T, f *faulty) {
+		f.fault("lookupsoff:10000")
+		require.Equal(t, []uint64{0}, f.marks(1))
+		f.open(conf(3, true))
+		require.False(t, f.seals(), "whatever is added")
+		require.Equal(t, 1, f.count("leak_tx"))
+		f.fault("lookupsoff:30")
+		require.Eventually(t, f.seals, 5*time.Second, 5*time.Millisecond)
+		f.struck(2)
+	})
+}
+
+// A device that does all of ESP leaks, too: the plain packet.
+func TestFaultsOfPacketOffload(t *testing.T) {
+	r := newRig(t, "packet")
+	c := conf(2, false, packet())
+	out := conf(1, true, packet())
+	s := r.open(out)
+	r.open(c)
+	frame := plain(src, dst, 100)
+	fault := func(text string) { t.Helper(); require.NoError(t, r.nic.SetFault(text)) }
+	send := func() []byte { t.Helper(); return r.send(item{frame, s, 0, nil})[0] }
+	fault("lookupsoff")
+	require.Equal(t, frame, send())
+	require.Equal(t, 1, r.count("leak_tx"))
+	incoming := sealed(t, &c, dst, src, 1, counting(40))
+	require.Equal(t, incoming, r.receive(append([]byte(nil), incoming...))[0].frame)
+	r.open(conf(3, true, packet()))
+	r.open(conf(4, false, packet()))
+	fault("icv:1")
+	g := r.receive(append([]byte(nil), incoming...))[0]
+	require.Equal(t, badMark, g.marks())
+	require.Equal(t, incoming, g.frame, "as it came")
+	fault("noflag:1")
+	require.Zero(t, r.receive(append([]byte(nil), incoming...))[0].marks())
+	fault("txicv:1")
+	_, err := opened(t, &out, send(), 1)
+	require.Error(t, err)
+	fault("reset:1")
+	unreadable(t, send())
+	require.Equal(t, 1, r.count("tx_dead"))
+	require.Equal(t, 1, r.count("leak_tx"))
+	require.Equal(t, 5, r.count("faults"))
+	r.kept()
+}
+
 func TestFaultSlow(t *testing.T) {
 	f := newFaulty(t, "crypto")
 	f.fault("slow:20000")
@@ -197,14 +269,18 @@ func TestFaultSlow(t *testing.T) {
 // lost says that a device stands still: what comes is lost, what goes cannot be read.
 func (f *faulty) lost() {
 	f.t.Helper()
-	used := f.pool.InUse()
+	used, dropped := f.pool.InUse(), f.count("rx_dead")
 	pmdtest.Inject(f.t, f.far, f.frame(), f.frame())
 	for range 10 {
 		f.lane.Exchange()
 		require.Empty(f.t, f.lane.Rx())
 	}
 	require.Equal(f.t, used, f.pool.InUse(), "their buffers are not")
+	require.Equal(f.t, dropped+2, f.count("rx_dead"))
+	dead := f.count("tx_dead")
 	require.False(f.t, f.seals())
+	unreadable(f.t, f.send(item{plain(src, dst, 100), nil, 0, nil})[0])
+	require.Equal(f.t, dead+2, f.count("tx_dead"))
 	require.Zero(f.t, f.count("leak_tx"))
 }
 

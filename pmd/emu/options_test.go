@@ -1,6 +1,9 @@
 package emu_test
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +18,8 @@ func TestOptionsAccepted(t *testing.T) {
 		"ixgbe", "ixgbe-x550", "crypto", "packet", "ixgbe-x550,dpdk=26.03", "ixgbe,dpdk=22.11",
 		"crypto,tx=16,rx=32,addresses=4", "packet,tx=1,rx=65536", "ixgbe,rx=vector", "ixgbe,rx=scalar", "ixgbe,rx=8,rx=scalar",
 		"ixgbe,rx-path=vector", "ixgbe,rx-path=scalar", "ixgbe,alias=on", "ixgbe,alias=off", "crypto,crypto=on",
-		"crypto,crypto=off", "ixgbe,abort=on", "ixgbe,abort=off", "ixgbe,fault=none", "ixgbe,fault=icv:3+noflag:2,alias=off",
-		"crypto,fault=session+flow+destroy+metadata+full:9+icv:9+noflag:9+txicv:9+reset:9+slow:9+lookupsoff+gone",
+		"crypto,crypto=off", "ixgbe,abort=on", "ixgbe,abort=off", "ixgbe,strict=on", "ixgbe,strict=off", "ixgbe,fault=none", "ixgbe,fault=icv:3+noflag:2,alias=off",
+		"crypto,fault=session:2+flow:2+destroy:2+metadata:2+lookupsoff:2", "crypto,fault=session+flow+destroy+metadata+full:9+icv:9+noflag:9+txicv:9+reset:9+slow:9+lookupsoff+gone",
 	} {
 		o, err := emu.ParseOptions(text)
 		require.NoError(t, err, text)
@@ -31,7 +34,7 @@ func TestOptionsRefused(t *testing.T) {
 		"ixgbe,tx=3": "power of two", "ixgbe,tx=0": "power of two", "ixgbe,tx=-4": "power of two", "ixgbe,tx=131072": "power of two",
 		"ixgbe,tx=": "power of two", "ixgbe,rx=12": "power of two", "ixgbe,rx=simd": "power of two", "ixgbe,addresses=100": "power of two",
 		"ixgbe,dpdk=21.11": "22.11, 26.03", "ixgbe,rx-path=neon": "vector, scalar", "ixgbe,alias=yes": "on, off",
-		"ixgbe,crypto=maybe": "on, off", "ixgbe,abort=1": "on", "ixgbe,color=red": "addresses",
+		"ixgbe,crypto=maybe": "on, off", "ixgbe,abort=1": "on", "ixgbe,strict=no": "on, off", "ixgbe,color=red": "addresses",
 		"ixgbe,fault=": "lookupsoff", "ixgbe,fault=fire": "lookupsoff", "ixgbe,fault=icv:0": "above 0", "ixgbe,fault=icv:": "above 0",
 		"ixgbe,fault=icv:x": "above 0", "ixgbe,fault=icv:-1": "above 0", "ixgbe,fault=icv:2+none": "accepted", "ixgbe,fault=icv:2+": "accepted",
 	} {
@@ -124,4 +127,28 @@ func TestAttachAndClose(t *testing.T) {
 	require.EqualValues(t, 1, nic.Counters()["crypto_off"])
 	require.Empty(t, nic.Breaches())
 	require.NoError(t, nic.SetFault("icv:2"))
+}
+
+// The package's comment names every counter, option and fault.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	words := map[string]bool{}
+	for _, word := range regexp.MustCompile(`[a-z_0-9-]+`).FindAllString(string(text), -1) {
+		words[word] = true
+	}
+	r := newRig(t, "crypto")
+	var names []string
+	for name := range r.nic.Counters() {
+		names = append(names, name)
+	}
+	_, err = emu.ParseOptions("ixgbe,nonsense=1")
+	_, keys, _ := strings.Cut(err.Error(), "accepted: ")
+	_, err = emu.ParseOptions("ixgbe,fault=nonsense")
+	_, faults, _ := strings.Cut(err.Error(), "accepted: ")
+	names = append(append(names, strings.Split(keys, ", ")...), strings.Split(faults, ", ")...)
+	require.Greater(t, len(names), 50)
+	for _, name := range names {
+		require.True(t, words[name], "doc.go does not name %s", name)
+	}
 }
