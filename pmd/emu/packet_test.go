@@ -146,8 +146,20 @@ func TestP3Window(t *testing.T) {
 	}
 	for window, steps := range map[uint32][]step{
 		64: {
-			{10, goodMark}, {10, badMark}, {9, goodMark}, {200, goodMark}, {136, badMark}, {137, goodMark}, {137, badMark},
-			{5000, goodMark}, {200, badMark}, {4937, goodMark}, {0, badMark}, {5001, goodMark}, {1<<32 - 1, goodMark}, {1 << 31, badMark},
+			{10, goodMark},
+			{10, badMark},
+			{9, goodMark},
+			{200, goodMark},
+			{136, badMark},
+			{137, goodMark},
+			{137, badMark},
+			{5000, goodMark},
+			{200, badMark},
+			{4937, goodMark},
+			{0, badMark},
+			{5001, goodMark},
+			{1<<32 - 1, goodMark},
+			{1 << 31, badMark},
 		},
 		1024: {{2000, goodMark}, {976, badMark}, {977, goodMark}, {977, badMark}, {1999, goodMark}, {3024, goodMark}, {2000, badMark}, {2001, goodMark}},
 		0:    {{10, goodMark}, {10, goodMark}, {1, goodMark}, {5000, goodMark}, {1, goodMark}, {0, badMark}},
