@@ -86,7 +86,8 @@ emu_probe_open(struct emu_nic *nic, void *pool, const struct emu_probe_conf *con
 	c.ipsec.options.udp_encap = conf->udp;
 	c.ipsec.direction = conf->egress ? RTE_SECURITY_IPSEC_SA_DIR_EGRESS :
 					   RTE_SECURITY_IPSEC_SA_DIR_INGRESS;
-	c.ipsec.proto = conf->ah ? RTE_SECURITY_IPSEC_SA_PROTO_AH : RTE_SECURITY_IPSEC_SA_PROTO_ESP;
+	c.ipsec.proto =
+		conf->ah ? RTE_SECURITY_IPSEC_SA_PROTO_AH : RTE_SECURITY_IPSEC_SA_PROTO_ESP;
 	c.ipsec.mode = conf->tunnel ? RTE_SECURITY_IPSEC_SA_MODE_TUNNEL :
 				      RTE_SECURITY_IPSEC_SA_MODE_TRANSPORT;
 	c.ipsec.replay_win_sz = conf->window;
@@ -183,7 +184,8 @@ make_rule(struct rule *r, const struct emu_probe_session *s, const struct emu_pr
 }
 
 void *
-emu_probe_flow(struct emu_nic *nic, struct emu_probe_session *s, const struct emu_probe_rule *rule, int *rc)
+emu_probe_flow(struct emu_nic *nic, struct emu_probe_session *s,
+	const struct emu_probe_rule *rule, int *rc)
 {
 	struct pmd_standin *standin = standin_of(nic);
 	struct rte_flow_error error = { 0 };
@@ -207,7 +209,8 @@ emu_probe_flow_destroy(struct emu_nic *nic, void *flow)
 }
 
 int
-emu_probe_validate(struct emu_nic *nic, struct emu_probe_session *s, const struct emu_probe_rule *rule)
+emu_probe_validate(struct emu_nic *nic, struct emu_probe_session *s,
+	const struct emu_probe_rule *rule)
 {
 #if PMD_HAS_SECURITY_DRIVER
 	struct rte_flow_error error = { 0 };

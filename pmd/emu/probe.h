@@ -73,11 +73,11 @@ void emu_probe_forget(struct emu_probe_session *s);
 int emu_probe_metadata(struct emu_probe_session *s, void *mbuf, uint64_t sequence);
 
 /* A rule for s; NULL and a negative errno where it is refused. */
-void *emu_probe_flow(
-	struct emu_nic *nic, struct emu_probe_session *s, const struct emu_probe_rule *rule, int *rc);
+void *emu_probe_flow(struct emu_nic *nic, struct emu_probe_session *s,
+	const struct emu_probe_rule *rule, int *rc);
 int emu_probe_flow_destroy(struct emu_nic *nic, void *flow);
-int emu_probe_validate(
-	struct emu_nic *nic, struct emu_probe_session *s, const struct emu_probe_rule *rule);
+int emu_probe_validate(struct emu_nic *nic, struct emu_probe_session *s,
+	const struct emu_probe_rule *rule);
 
 void emu_probe_mark(void *mbuf, uint64_t flags, uint32_t l2, uint32_t l3);
 uint64_t emu_probe_word(void *mbuf);
