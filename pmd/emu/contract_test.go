@@ -168,6 +168,19 @@ func TestBreachOrderAtReset(t *testing.T) {
 	}
 }
 
+// So does its close.
+func TestBreachOrderAtClose(t *testing.T) {
+	r := newRig(t, "crypto")
+	r.raw(rawConf(1, true))
+	require.NoError(t, r.near.Stop())
+	r.breached("breach_order", 1)
+	require.NoError(t, r.lane.Close())
+	require.NoError(t, r.near.Close())
+	require.Contains(t, r.nic.Breaches(), "1 sessions alive when the port is closed")
+	require.NoError(t, r.nic.Close())
+	require.Contains(t, r.nic.Breaches(), "1 sessions alive when the port is closed", "texts outlast the device")
+}
+
 // Who wants the device's behaviour alone gets it.
 func TestStrictOff(t *testing.T) {
 	r := newRig(t, "ixgbe,strict=off,abort=on")
