@@ -23,9 +23,10 @@ var layers = []layer{
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
 	{folder: "pmd", may: []string{"golang.org/x/sys"}, native: true},
 	{folder: "pmd/emu", may: []string{"pmd"}, native: true},
+	{folder: "pmd/silicon", may: []string{"golang.org/x/sys"}, native: true},
 	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
 	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "sa/durable", "pmd", "golang.org/x/sys"}},
-	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "pmd/emu", "golang.org/x/sys", "github.com/spf13/pflag"}},
+	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "pmd/emu", "pmd/silicon", "golang.org/x/sys", "github.com/spf13/pflag"}},
 	{folder: "scripts"},
 }
 

@@ -1,0 +1,114 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// insideVariable has the executable run Inside instead of its own work.
+const insideVariable = "NICMODEL_INSIDE"
+
+// Command prepares a program that will see the bus: the own executable, started in a
+// mount namespace of its own, puts the devices' files in place and then becomes the
+// program. Its main function must call Inside first.
+func (b *Bus) Command(name string, args ...string) (*exec.Cmd, error) {
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return nil, fmt.Errorf("the program: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding the own executable: %w", err)
+	}
+	var paths []string
+	for _, d := range b.Devices {
+		paths = append(paths, d.uio.path)
+	}
+	command := exec.Command(self, append([]string{program}, args...)...)
+	command.Env = append(os.Environ(), b.Environment()...)
+	command.Env = append(command.Env, insideVariable+"="+b.folder+":"+strings.Join(paths, ":"))
+	command.SysProcAttr = &unix.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	return command, nil
+}
+
+// Inside does its work where it is due, and then does not return: it becomes the
+// program. Elsewhere it returns at once.
+func Inside() {
+	value := os.Getenv(insideVariable)
+	if value == "" {
+		return
+	}
+	os.Unsetenv(insideVariable)
+	parts := strings.Split(value, ":")
+	err := prepare(parts[0], parts[1:])
+	if err == nil {
+		err = unix.Exec(os.Args[1], os.Args[1:], os.Environ())
+	}
+	fmt.Fprintf(os.Stderr, "nicmodel: starting %s: %v\n", os.Args[1], err)
+	os.Exit(127)
+}
+
+// prepare adds /sys/class/uio/uioN/device/config and /dev/uioN.
+func prepare(folder string, terminals []string) error {
+	// Links in /sys/class lead to ../../devices.
+	kept := filepath.Join(folder, "sys")
+	if err := cover("/sys/class", filepath.Join(kept, "class")); err != nil {
+		return err
+	}
+	if err := os.Symlink("/sys/devices", filepath.Join(kept, "devices")); err != nil {
+		return err
+	}
+	if err := cover("/dev", filepath.Join(folder, "dev")); err != nil {
+		return err
+	}
+	if err := os.Remove("/sys/class/uio"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for i, terminal := range terminals {
+		device := fmt.Sprintf("/sys/class/uio/uio%d", i)
+		if err := os.MkdirAll(device, 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(filepath.Join(folder, "devices", fmt.Sprintf("0000:01:00.%d", i)), device+"/device"); err != nil {
+			return err
+		}
+		node := fmt.Sprintf("/dev/uio%d", i)
+		if err := os.Remove(node); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := os.Symlink(terminal, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cover puts a tmpfs over a folder, with links to what was in it, which is moved to
+// kept.
+func cover(folder, kept string) error {
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(folder, kept, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("binding %s: %w", folder, err)
+	}
+	if err := unix.Mount("tmpfs", folder, "tmpfs", 0, "mode=755"); err != nil {
+		return fmt.Errorf("covering %s: %w", folder, err)
+	}
+	entries, err := os.ReadDir(kept)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Symlink(filepath.Join(kept, e.Name()), filepath.Join(folder, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
