@@ -28,6 +28,12 @@ emu_standin(struct emu_nic *nic)
 	return NULL;
 }
 
+void *
+emu_validate(void)
+{
+	return NULL;
+}
+
 int
 emu_counter_count(void)
 {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 // Each way to break the contract is counted as what it is and as nothing else. The rows'
@@ -29,12 +29,12 @@ func TestBreachesOfWhatIsSent(t *testing.T) {
 	}{
 		"nothing":               {right, sealFlags, 20, "", nil},
 		"padding of 16":         {espText(src, dst, 1, 1, append(append(counting(26), counting(17)[1:]...), 16, 17)), sealFlags, 20, "", nil},
-		"no metadata":           {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, poison) }},
-		"no such index":         {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)|0x1000) }},
-		"a new buffer's":        {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)&0xffff) }},
+		"no metadata":           {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { probe.SetWord(m, poison) }},
+		"no such index":         {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { probe.SetWord(m, probe.Word(m)|0x1000) }},
+		"a new buffer's":        {right, sealFlags, 20, "breach_metadata", func(m *pmd.Mbuf) { probe.SetWord(m, probe.Word(m)&0xffff) }},
 		"a fragment":            {put(right, 20, 0x20), sealFlags, 20, "breach_header", nil},
 		"EtherType":             {put(right, 12, 0x86, 0xdd), sealFlags, 20, "breach_header", nil},
-		"an older SA's":         {right, sealFlags, 20, "breach_stale", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, emu.ProbeWord(m)-1<<wordGeneration) }},
+		"an older SA's":         {right, sealFlags, 20, "breach_stale", func(m *pmd.Mbuf) { probe.SetWord(m, probe.Word(m)-1<<wordGeneration) }},
 		"another SPI":           {put(right, 37, 9), sealFlags, 20, "breach_wrong_sa", nil},
 		"pad length":            {put(right, len(right)-18, 200), sealFlags, 20, "breach_length", nil},
 		"pkt_len":               {append(put(right, 0), make([]byte, 4)...), sealFlags, 20, "breach_length", nil},
@@ -56,7 +56,7 @@ func TestBreachesOfWhatIsSent(t *testing.T) {
 			s := r.raw(rawConf(1, true))
 			m := r.mbuf(test.frame)
 			require.NoError(t, s.Metadata(m, 1))
-			emu.ProbeMark(m, test.flags, 14, test.l3)
+			probe.Mark(m, test.flags, 14, test.l3)
 			if test.later != nil {
 				test.later(m)
 			}
@@ -81,7 +81,7 @@ func TestBreachSegments(t *testing.T) {
 	s := r.raw(rawConf(1, true))
 	m := r.twoSegments(espFrame(src, dst, 1, 1, counting(40)))
 	require.NoError(t, s.Metadata(m, 1))
-	emu.ProbeMark(m, sealFlags, 14, 20)
+	probe.Mark(m, sealFlags, 14, 20)
 	r.sendRaw(m)
 	require.NotZero(t, r.count("breach_segments"), "%v", r.nic.Breaches())
 	require.Equal(t, 1, r.count("bad_tx"))
@@ -184,7 +184,7 @@ func TestBreachOrderAtClose(t *testing.T) {
 // Who wants the device's behaviour alone gets it.
 func TestStrictOff(t *testing.T) {
 	r := newRig(t, "ixgbe,strict=off,abort=on")
-	s := r.raw(rawConf(1, true, func(c *emu.ProbeConf) { c.ESN = true }))
+	s := r.raw(rawConf(1, true, func(c *probe.Conf) { c.ESN = true }))
 	m := r.marked(put(espFrame(src, dst, 1, 1, counting(40)), 37, 9), s, 1)
 	r.sendRaw(m)
 	require.Equal(t, 1, r.count("bad_tx"), "what comes of it is the same")
@@ -277,7 +277,7 @@ func TestBreachConcurrent(t *testing.T) {
 		close(start)
 		wg.Wait()
 	}
-	sessions := make([]*emu.RawSession, 2)
+	sessions := make([]*probe.Session, 2)
 	both(func(i int) { sessions[i] = r.probe.Open(rawConf(i+1, true)) })
 	for _, s := range sessions {
 		require.NotNil(t, s)
@@ -303,7 +303,7 @@ func TestBreachConcurrent(t *testing.T) {
 func TestBreachTexts(t *testing.T) {
 	r := newRig(t, "ixgbe")
 	for i := range 20 {
-		r.raw(rawConf(i+1, true, func(c *emu.ProbeConf) { c.ICVLen = i }))
+		r.raw(rawConf(i+1, true, func(c *probe.Conf) { c.ICVLen = i }))
 	}
 	r.breached("breach_settings", 19)
 	require.Len(t, r.nic.Breaches(), 16)
@@ -314,7 +314,7 @@ func TestBreachTexts(t *testing.T) {
 func TestAbort(t *testing.T) {
 	if os.Getenv("EMU_TEST_ABORT") != "" {
 		r := newRig(t, "ixgbe,abort="+os.Getenv("EMU_TEST_ABORT"))
-		r.raw(rawConf(1, true, func(c *emu.ProbeConf) { c.ESN = true }))
+		r.raw(rawConf(1, true, func(c *probe.Conf) { c.ESN = true }))
 		return
 	}
 	for _, abort := range []string{"on", "off"} {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 func TestCryptoProfile(t *testing.T) {
@@ -74,18 +74,18 @@ func TestCryptoOff(t *testing.T) {
 func TestCryptoRefusals(t *testing.T) {
 	for _, profile := range []string{"crypto", "packet"} {
 		r := newRig(t, profile)
-		ours := func(c *emu.ProbeConf) { c.Protocol = profile == "packet" }
-		for name, change := range map[string]func(*emu.ProbeConf){
-			"ChaCha20":        func(c *emu.ProbeConf) { c.Transform = emu.ProbeChaCha20 },
-			"a cipher only":   func(c *emu.ProbeConf) { c.Transform = emu.ProbeCipher },
-			"no transform":    func(c *emu.ProbeConf) { c.Transform = emu.ProbeNoTransform },
-			"the other depth": func(c *emu.ProbeConf) { c.Protocol = !c.Protocol },
-			"AH":              func(c *emu.ProbeConf) { c.AH = true },
-			"160 bits":        func(c *emu.ProbeConf) { c.KeyLen = 20 },
-			"ICV of 12":       func(c *emu.ProbeConf) { c.ICVLen = 12 },
-			"ESP in UDP":      func(c *emu.ProbeConf) { c.UDP = true },
-			"tunnel mode":     func(c *emu.ProbeConf) { c.Tunnel = true },
-			"window of 2048":  func(c *emu.ProbeConf) { c.Window = 2048 },
+		ours := func(c *probe.Conf) { c.Protocol = profile == "packet" }
+		for name, change := range map[string]func(*probe.Conf){
+			"ChaCha20":        func(c *probe.Conf) { c.Transform = probe.ChaCha20 },
+			"a cipher only":   func(c *probe.Conf) { c.Transform = probe.Cipher },
+			"no transform":    func(c *probe.Conf) { c.Transform = probe.NoTransform },
+			"the other depth": func(c *probe.Conf) { c.Protocol = !c.Protocol },
+			"AH":              func(c *probe.Conf) { c.AH = true },
+			"160 bits":        func(c *probe.Conf) { c.KeyLen = 20 },
+			"ICV of 12":       func(c *probe.Conf) { c.ICVLen = 12 },
+			"ESP in UDP":      func(c *probe.Conf) { c.UDP = true },
+			"tunnel mode":     func(c *probe.Conf) { c.Tunnel = true },
+			"window of 2048":  func(c *probe.Conf) { c.Window = 2048 },
 		} {
 			require.Nil(t, r.probe.Open(rawConf(1, true, ours, change)), "%s: %s", profile, name)
 		}

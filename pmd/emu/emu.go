@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"espgw/pmd"
 )
@@ -53,6 +54,13 @@ func (n *NIC) Port() int { return n.port }
 
 // Profile is what it imitates, as ParseOptions names it.
 func (n *NIC) Profile() string { return n.options.Profile }
+
+// Raw is what calls behind package pmd's back go to, for package probe: the stand-in
+// (struct pmd_standin *) and, as a pointer to a function, what would be its
+// rte_flow_validate. They are valid until Close.
+func (n *NIC) Raw() (standIn, validate unsafe.Pointer) {
+	return C.emu_standin(n.c), C.emu_validate()
+}
 
 // Counters are what it has counted, zeros too; counters.h lists them. They stay
 // readable after Close.

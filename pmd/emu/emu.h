@@ -45,6 +45,7 @@ struct emu_nic;
 int emu_new(const struct emu_options *options, struct emu_nic **nic);
 void emu_free(struct emu_nic *nic);
 void *emu_standin(struct emu_nic *nic);
+void *emu_validate(void); /* a function: rte_flow_validate without attr, for the stand-in's self */
 int emu_counter_count(void);
 const char *emu_counter_name(int i);
 uint64_t emu_counter(const struct emu_nic *nic, int i);

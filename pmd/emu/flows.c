@@ -4,6 +4,7 @@
 
 #if PMD_HAS_SECURITY_DRIVER /* otherwise: absent.c */
 
+#include "emu.h"
 #include "nic.h"
 
 #include <stdlib.h>
@@ -164,9 +165,10 @@ emu_flow_destroy(void *self, struct rte_flow *rule, struct rte_flow_error *error
 
 /* pmd never calls it: a breach in itself, because it installs the SA. */
 int
-emu_flow_validate(struct emu_nic *nic, const struct rte_flow_item *pattern,
+emu_flow_validate(void *self, const struct rte_flow_item *pattern,
 	const struct rte_flow_action *actions, struct rte_flow_error *error)
 {
+	struct emu_nic *nic = self;
 	struct emu_session *s = NULL;
 	const char *why;
 	int rc;
@@ -178,6 +180,12 @@ emu_flow_validate(struct emu_nic *nic, const struct rte_flow_item *pattern,
 	if (rc < 0)
 		rte_flow_error_set(error, -rc, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
 	return rc;
+}
+
+void *
+emu_validate(void)
+{
+	return (void *)(uintptr_t)emu_flow_validate;
 }
 
 /* A session goes, NULL: all do. told: its rules should have gone before. */

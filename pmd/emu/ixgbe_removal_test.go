@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 func TestB09RemovalBySPI(t *testing.T) {
@@ -167,8 +167,8 @@ func TestB12SessionBeforeStart(t *testing.T) {
 	r.breached("breach_order", 1)
 	require.NoError(t, r.near.Start())
 	m := r.mbuf(espFrame(src, dst, 1, 1, counting(9)))
-	emu.ProbeMark(m, sealFlags, 14, 20)
-	emu.ProbeSetWord(m, (17+1)<<32) // entry 0
+	probe.Mark(m, sealFlags, 14, 20)
+	probe.SetWord(m, (17+1)<<32) // entry 0
 	r.sendRaw(m)
 	require.Equal(t, 1, r.count("leak_tx"), "the start took it away")
 }

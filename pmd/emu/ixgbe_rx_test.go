@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 // poison is what spoilt metadata words hold (nic.h).
@@ -134,7 +134,7 @@ func TestB23StaleMarks(t *testing.T) {
 		"good":        {sealed(t, &c, dst, src, 1, counting(40)), goodMark},
 	} {
 		m := r.mbuf(test.frame)
-		emu.ProbeMark(m, badMark, 0, 0)
+		probe.Mark(m, badMark, 0, 0)
 		require.Equal(t, test.marks, r.receiveRaw(m)[0].marks(), name)
 	}
 }
@@ -162,12 +162,12 @@ func TestB25ReceivedWords(t *testing.T) {
 	r.open(conf(2, true))
 	for _, frame := range [][]byte{plain(dst, src, 100), sealed(t, &c, dst, src, 1, counting(40))} {
 		m := r.mbuf(frame)
-		emu.ProbeSetWord(m, 0)
+		probe.SetWord(m, 0)
 		require.EqualValues(t, poison, r.receiveRaw(m)[0].userData)
 	}
 	m := r.mbuf(espFrame(src, dst, 2, 1, counting(40)))
-	emu.ProbeSetWord(m, poison)
-	emu.ProbeMark(m, sealFlags, 14, 20)
+	probe.SetWord(m, poison)
+	probe.Mark(m, sealFlags, 14, 20)
 	r.sendRaw(m)
 	require.Equal(t, 1, r.count("breach_metadata"))
 	require.Equal(t, 1, r.count("bad_tx"))

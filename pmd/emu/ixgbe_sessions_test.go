@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 // The tests are named after the rows of the tables in doc.go.
@@ -30,18 +30,18 @@ func TestB01OffloadGate(t *testing.T) {
 func TestB02TransformGate(t *testing.T) {
 	long, _ := keyOf(1)
 	for name, test := range map[string]struct {
-		change func(*emu.ProbeConf)
+		change func(*probe.Conf)
 		breach string // "": it is refused
 	}{
-		"ChaCha20":        {func(c *emu.ProbeConf) { c.Transform = emu.ProbeChaCha20 }, ""},
-		"a cipher only":   {func(c *emu.ProbeConf) { c.Transform = emu.ProbeCipher }, ""},
-		"no transform":    {func(c *emu.ProbeConf) { c.Transform = emu.ProbeNoTransform }, ""},
-		"inline protocol": {func(c *emu.ProbeConf) { c.Protocol = true }, ""},
-		"AES-256":         {func(c *emu.ProbeConf) { c.Key, c.KeyLen = append(long, 1, 2, 3, 4), 32 }, "breach_key"},
-		"ICV of 12":       {func(c *emu.ProbeConf) { c.ICVLen = 12 }, "breach_settings"},
-		"ESN":             {func(c *emu.ProbeConf) { c.ESN = true }, "breach_settings"},
-		"ESP in UDP":      {func(c *emu.ProbeConf) { c.UDP = true }, "breach_settings"},
-		"tunnel mode":     {func(c *emu.ProbeConf) { c.Tunnel = true }, "breach_settings"},
+		"ChaCha20":        {func(c *probe.Conf) { c.Transform = probe.ChaCha20 }, ""},
+		"a cipher only":   {func(c *probe.Conf) { c.Transform = probe.Cipher }, ""},
+		"no transform":    {func(c *probe.Conf) { c.Transform = probe.NoTransform }, ""},
+		"inline protocol": {func(c *probe.Conf) { c.Protocol = true }, ""},
+		"AES-256":         {func(c *probe.Conf) { c.Key, c.KeyLen = append(long, 1, 2, 3, 4), 32 }, "breach_key"},
+		"ICV of 12":       {func(c *probe.Conf) { c.ICVLen = 12 }, "breach_settings"},
+		"ESN":             {func(c *probe.Conf) { c.ESN = true }, "breach_settings"},
+		"ESP in UDP":      {func(c *probe.Conf) { c.UDP = true }, "breach_settings"},
+		"tunnel mode":     {func(c *probe.Conf) { c.Tunnel = true }, "breach_settings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "ixgbe")
@@ -63,16 +63,16 @@ func TestB02TransformGate(t *testing.T) {
 }
 
 // index of the SA in the device, from the metadata word.
-func (r *rig) index(s *emu.RawSession) int {
+func (r *rig) index(s *probe.Session) int {
 	r.t.Helper()
 	m := r.marked(espFrame(src, dst, 1, 1, nil), s, 1)
 	defer m.Free()
-	return int(emu.ProbeWord(m) & 0xffff)
+	return int(probe.Word(m) & 0xffff)
 }
 
 func TestB03LowestFreeSlot(t *testing.T) {
 	r := newRig(t, "ixgbe,tx=4")
-	var sessions []*emu.RawSession
+	var sessions []*probe.Session
 	for i := range 4 {
 		sessions = append(sessions, r.raw(rawConf(i+1, true)))
 		require.Equal(t, i, r.index(sessions[i]))
@@ -124,7 +124,7 @@ func TestB05SaltBehindKey(t *testing.T) {
 	for options, behind := range map[string]bool{"ixgbe": true, "ixgbe-x550": true, "crypto": false} {
 		r := newRig(t, options)
 		c := conf(3, true, func(c *pmd.SessionConf) { c.Salt = []byte{9, 8, 7, 6} })
-		s := r.raw(rawConf(3, true, func(raw *emu.ProbeConf) {
+		s := r.raw(rawConf(3, true, func(raw *probe.Conf) {
 			if behind {
 				copy(raw.Key[16:], c.Salt)
 			} else {
@@ -143,23 +143,23 @@ func TestB06Rules(t *testing.T) {
 	good := rule(src)
 	for name, test := range map[string]struct {
 		options string
-		rule    emu.ProbeRule
+		rule    probe.Rule
 		err     error
 		other   bool // matches another destination
 		breach  string
 	}{
-		"address only":        {"ixgbe", emu.ProbeRule{Items: good.Items[1:2], Actions: good.Actions}, nil, false, ""},
-		"the first counts":    {"ixgbe", emu.ProbeRule{Items: []emu.ProbeItem{{emu.ProbeIPv4, ours}, {emu.ProbeIPv4, other}}, Actions: good.Actions}, nil, false, ""},
-		"the first, other":    {"ixgbe", emu.ProbeRule{Items: []emu.ProbeItem{{emu.ProbeIPv4, other}, {emu.ProbeIPv4, ours}}, Actions: good.Actions}, nil, true, ""},
-		"behind no spec":      {"ixgbe", emu.ProbeRule{Items: []emu.ProbeItem{{Type: emu.ProbeIPv4}, {emu.ProbeIPv4, ours}}, Actions: good.Actions}, nil, false, ""},
-		"no address":          {"ixgbe", emu.ProbeRule{Items: good.Items[:1], Actions: good.Actions}, syscall.EINVAL, false, ""},
-		"void first":          {"ixgbe", emu.ProbeRule{Items: good.Items, Actions: []int{emu.ProbeVoid, emu.ProbeSecurity}}, nil, false, ""},
-		"another action":      {"ixgbe", emu.ProbeRule{Items: good.Items, Actions: []int{emu.ProbeDrop}}, syscall.EINVAL, false, ""},
-		"two actions":         {"ixgbe", emu.ProbeRule{Items: good.Items, Actions: []int{emu.ProbeSecurity, emu.ProbeDrop}}, syscall.EINVAL, false, ""},
-		"no argument":         {"ixgbe", emu.ProbeRule{Items: good.Items, Actions: good.Actions, Argument: emu.ProbeNothing}, syscall.EINVAL, false, ""},
-		"structure, 22.11":    {"ixgbe", emu.ProbeRule{Items: good.Items, Actions: good.Actions, Argument: emu.ProbeStructure}, syscall.EINVAL, false, "breach_order"},
-		"structure, 26.03":    {"ixgbe,dpdk=26.03", emu.ProbeRule{Items: good.Items, Actions: good.Actions, Argument: emu.ProbeStructure}, nil, false, ""},
-		"structure, X550":     {"ixgbe-x550,dpdk=26.03", emu.ProbeRule{Items: good.Items, Actions: good.Actions, Argument: emu.ProbeStructure}, nil, false, ""},
+		"address only":        {"ixgbe", probe.Rule{Items: good.Items[1:2], Actions: good.Actions}, nil, false, ""},
+		"the first counts":    {"ixgbe", probe.Rule{Items: []probe.Item{{Type: probe.IPv4, Dst: ours}, {Type: probe.IPv4, Dst: other}}, Actions: good.Actions}, nil, false, ""},
+		"the first, other":    {"ixgbe", probe.Rule{Items: []probe.Item{{Type: probe.IPv4, Dst: other}, {Type: probe.IPv4, Dst: ours}}, Actions: good.Actions}, nil, true, ""},
+		"behind no spec":      {"ixgbe", probe.Rule{Items: []probe.Item{{Type: probe.IPv4}, {Type: probe.IPv4, Dst: ours}}, Actions: good.Actions}, nil, false, ""},
+		"no address":          {"ixgbe", probe.Rule{Items: good.Items[:1], Actions: good.Actions}, syscall.EINVAL, false, ""},
+		"void first":          {"ixgbe", probe.Rule{Items: good.Items, Actions: []int{probe.Void, probe.Security}}, nil, false, ""},
+		"another action":      {"ixgbe", probe.Rule{Items: good.Items, Actions: []int{probe.Drop}}, syscall.EINVAL, false, ""},
+		"two actions":         {"ixgbe", probe.Rule{Items: good.Items, Actions: []int{probe.Security, probe.Drop}}, syscall.EINVAL, false, ""},
+		"no argument":         {"ixgbe", probe.Rule{Items: good.Items, Actions: good.Actions, Argument: probe.ArgNothing}, syscall.EINVAL, false, ""},
+		"structure, 22.11":    {"ixgbe", probe.Rule{Items: good.Items, Actions: good.Actions, Argument: probe.ArgStructure}, syscall.EINVAL, false, "breach_order"},
+		"structure, 26.03":    {"ixgbe,dpdk=26.03", probe.Rule{Items: good.Items, Actions: good.Actions, Argument: probe.ArgStructure}, nil, false, ""},
+		"structure, X550":     {"ixgbe-x550,dpdk=26.03", probe.Rule{Items: good.Items, Actions: good.Actions, Argument: probe.ArgStructure}, nil, false, ""},
 		"ingress, X550 22.11": {"ixgbe-x550", good, syscall.ENOTSUP, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestB08FlowDestroy(t *testing.T) {
 	for options, test := range map[string]struct {
 		argument int
 		err      error
-	}{"ixgbe": {emu.ProbeSession, syscall.EINVAL}, "ixgbe,dpdk=26.03": {emu.ProbeStructure, nil}} {
+	}{"ixgbe": {probe.ArgSession, syscall.EINVAL}, "ixgbe,dpdk=26.03": {probe.ArgStructure, nil}} {
 		r := newRig(t, options)
 		c := conf(1, false)
 		s := r.raw(rawConf(1, false))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 	"espgw/pmd/pmdtest"
 )
 
@@ -25,17 +25,17 @@ func TestB13Metadata(t *testing.T) {
 	for n := range 8 {
 		frame := espFrame(src, dst, 2, 1, counting(n))
 		m := r.marked(frame, s, 1)
-		word := emu.ProbeWord(m)
+		word := probe.Word(m)
 		require.EqualValues(t, 1, word&0xffffffff, "the index")
 		require.EqualValues(t, frame[len(frame)-18]+18, word>>wordPad&0xff, "padding, trailer and ICV")
-		emu.ProbeSetWord(m, 0x1122334455667788)
+		probe.SetWord(m, 0x1122334455667788)
 		require.NoError(t, in.Metadata(m, 1))
-		require.EqualValues(t, 0x1122334455667788, emu.ProbeWord(m), "an ingress session sets nothing")
+		require.EqualValues(t, 0x1122334455667788, probe.Word(m), "an ingress session sets nothing")
 		m.Free()
 	}
 	m := r.twoSegments(espFrame(src, dst, 2, 1, counting(40)))
 	require.NoError(t, s.Metadata(m, 1))
-	require.Zero(t, emu.ProbeWord(m)>>wordPad&0xff, "of several segments the trailer is not looked for")
+	require.Zero(t, probe.Word(m)>>wordPad&0xff, "of several segments the trailer is not looked for")
 	m.Free()
 }
 
@@ -43,7 +43,7 @@ func TestB13Metadata(t *testing.T) {
 func (r *rig) twoSegments(frame []byte) *pmd.Mbuf {
 	r.t.Helper()
 	m := r.mbuf(frame[:60])
-	require.NoError(r.t, emu.ProbeChain(m, r.mbuf(frame[60:])))
+	require.NoError(r.t, probe.Chain(m, r.mbuf(frame[60:])))
 	return m
 }
 
@@ -75,7 +75,7 @@ func TestB14Unmarked(t *testing.T) {
 	frame := espFrame(src, dst, 1, 1, counting(40))
 	m := r.mbuf(frame)
 	require.NoError(t, s.Metadata(m, 1))
-	emu.ProbeMark(m, pmd.FlagTxIPv4, 14, 20)
+	probe.Mark(m, pmd.FlagTxIPv4, 14, 20)
 	require.Equal(t, [][]byte{frame, frame}, r.sendRaw(m, r.mbuf(frame)))
 	require.Equal(t, 2, r.count("tx_plain"))
 	require.Zero(t, r.count("tx_encrypted"))
@@ -128,7 +128,7 @@ func TestB15WhatTheCardWouldSpoil(t *testing.T) {
 		"L4 checksum":                  {put(0), sealFlags | udpChecksum, 14, 20, "breach_flags", nil},
 		"segmentation":                 {put(0), sealFlags | tcpSegmentation, 14, 20, "breach_flags", nil},
 		"another SPI":                  {put(37, 9), sealFlags, 14, 20, "breach_wrong_sa", nil},
-		"no metadata on a used buffer": {put(0), sealFlags, 14, 20, "breach_metadata", func(m *pmd.Mbuf) { emu.ProbeSetWord(m, poison) }},
+		"no metadata on a used buffer": {put(0), sealFlags, 14, 20, "breach_metadata", func(m *pmd.Mbuf) { probe.SetWord(m, poison) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "ixgbe")
@@ -136,7 +136,7 @@ func TestB15WhatTheCardWouldSpoil(t *testing.T) {
 			s := r.raw(rawConf(1, true))
 			m := r.mbuf(test.frame)
 			require.NoError(t, s.Metadata(m, 1))
-			emu.ProbeMark(m, test.flags, test.l2, test.l3)
+			probe.Mark(m, test.flags, test.l2, test.l3)
 			if test.later != nil {
 				test.later(m)
 			}
@@ -159,7 +159,7 @@ func TestB15Segments(t *testing.T) {
 	s := r.raw(rawConf(1, true))
 	m := r.twoSegments(espFrame(src, dst, 1, 1, counting(40)))
 	require.NoError(t, s.Metadata(m, 1))
-	emu.ProbeMark(m, sealFlags, 14, 20)
+	probe.Mark(m, sealFlags, 14, 20)
 	wire := r.sendRaw(m)
 	require.Equal(t, 1, r.count("breach_segments"))
 	require.Equal(t, 1, r.count("bad_tx"))
@@ -232,7 +232,7 @@ func TestB17HostMemoryStays(t *testing.T) {
 	s := r.raw(rawConf(1, true))
 	plain := espFrame(src, dst, 1, 1, counting(40))
 	m := r.marked(plain, s, 1)
-	emu.ProbeHold(m)
+	probe.Hold(m)
 	wire := r.sendRaw(m)
 	c := conf(1, true)
 	_, err := opened(t, &c, wire[0], 1)
@@ -291,7 +291,7 @@ func TestB18ChecksumAskedFor(t *testing.T) {
 	s := r.raw(rawConf(1, true))
 	m := r.mbuf(espFrame(src, dst, 1, 1, counting(40)))
 	require.NoError(t, s.Metadata(m, 1))
-	emu.ProbeMark(m, pmd.FlagTxSecOffload|pmd.FlagTxIPv4, 14, 20)
+	probe.Mark(m, pmd.FlagTxSecOffload|pmd.FlagTxIPv4, 14, 20)
 	wire := r.sendRaw(m, r.marked(espFrame(src, dst, 1, 2, counting(40)), s, 2))
 	require.Equal(t, []byte{0, 0}, wire[0][24:26], "the field stays")
 	require.Zero(t, sum(wire[1][14:34]))
@@ -303,10 +303,10 @@ func TestB25SentWords(t *testing.T) {
 	r := newRig(t, "ixgbe")
 	s := r.raw(rawConf(1, true))
 	m := r.marked(espFrame(src, dst, 1, 1, counting(40)), s, 1)
-	emu.ProbeHold(m)
+	probe.Hold(m)
 	require.True(t, r.lane.Send(m))
 	r.lane.Exchange()
-	require.EqualValues(t, poison, emu.ProbeWord(m))
+	require.EqualValues(t, poison, probe.Word(m))
 	m.Free()
 	far, err := pmd.NewLane(pmd.LaneConfig{RxPort: r.far})
 	require.NoError(t, err)

@@ -220,7 +220,7 @@ struct rte_flow *emu_flow_create(void *self, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
 	struct rte_flow_error *error);
 int emu_flow_destroy(void *self, struct rte_flow *flow, struct rte_flow_error *error);
-int emu_flow_validate(struct emu_nic *nic, const struct rte_flow_item *pattern,
+int emu_flow_validate(void *self, const struct rte_flow_item *pattern,
 	const struct rte_flow_action *actions, struct rte_flow_error *error);
 void emu_flows_forget(struct emu_nic *nic, const struct emu_session *s, bool told);
 struct emu_session *emu_session_of(struct rte_security_session *session);

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 func TestP5P6Limits(t *testing.T) {
@@ -116,10 +116,10 @@ func TestP8Odd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "packet")
-			s := r.raw(rawConf(1, true, func(c *emu.ProbeConf) { c.Protocol = true }))
+			s := r.raw(rawConf(1, true, func(c *probe.Conf) { c.Protocol = true }))
 			m := r.mbuf(test.frame)
 			require.NoError(t, s.Metadata(m, 0))
-			emu.ProbeMark(m, pmd.FlagTxSecOffload|test.flags, test.l2, test.l3)
+			probe.Mark(m, pmd.FlagTxSecOffload|test.flags, test.l2, test.l3)
 			wire := r.sendRaw(m)
 			if test.breach == "" {
 				require.Equal(t, 1, r.count("tx_encrypted"))

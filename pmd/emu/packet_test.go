@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 // packet makes an SA one of packet offload.
@@ -91,11 +91,11 @@ func TestP1P3SealAndOpen(t *testing.T) {
 
 func TestP1HostMemoryStays(t *testing.T) {
 	r := newRig(t, "packet")
-	s := r.raw(rawConf(1, true, func(c *emu.ProbeConf) { c.Protocol = true }))
+	s := r.raw(rawConf(1, true, func(c *probe.Conf) { c.Protocol = true }))
 	m := r.mbuf(plain(src, dst, 100))
 	require.NoError(t, s.Metadata(m, 0))
-	emu.ProbeMark(m, pmd.FlagTxSecOffload|pmd.FlagTxIPv4, 14, 20)
-	emu.ProbeHold(m)
+	probe.Mark(m, pmd.FlagTxSecOffload|pmd.FlagTxIPv4, 14, 20)
+	probe.Hold(m)
 	wire := r.sendRaw(m)
 	require.Len(t, wire[0], 14+20+16+100+2+2+16)
 	require.Equal(t, plain(src, dst, 100), m.Data())

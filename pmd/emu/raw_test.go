@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 	"espgw/pmd/pmdtest"
 )
 
 // rawConf is conf(i, egress) as rte_security is asked for it, the salt in both places.
-func rawConf(i int, egress bool, change ...func(*emu.ProbeConf)) emu.ProbeConf {
+func rawConf(i int, egress bool, change ...func(*probe.Conf)) probe.Conf {
 	key, salt := keyOf(i)
-	c := emu.ProbeConf{
+	c := probe.Conf{
 		Egress: egress, SPI: uint32(i), KeyLen: 16, ICVLen: 16, Salt: salt,
 		Key: append(append([]byte(nil), key[:16]...), salt...),
 	}
@@ -25,7 +25,7 @@ func rawConf(i int, egress bool, change ...func(*emu.ProbeConf)) emu.ProbeConf {
 }
 
 // raw makes a session behind package pmd's back.
-func (r *rig) raw(c emu.ProbeConf) *emu.RawSession {
+func (r *rig) raw(c probe.Conf) *probe.Session {
 	r.t.Helper()
 	s := r.probe.Open(c)
 	require.NotNil(r.t, s)
@@ -34,20 +34,20 @@ func (r *rig) raw(c emu.ProbeConf) *emu.RawSession {
 }
 
 // rule is an ordinary one, in DPDK 22.11's terms.
-func rule(to string) emu.ProbeRule {
+func rule(to string) probe.Rule {
 	a := netip.MustParseAddr(to)
-	kind := emu.ProbeIPv4
+	kind := probe.IPv4
 	if a.Is6() {
-		kind = emu.ProbeIPv6
+		kind = probe.IPv6
 	}
-	return emu.ProbeRule{
-		Items:   []emu.ProbeItem{{Type: emu.ProbeETH}, {Type: kind, Dst: a}, {Type: emu.ProbeESP}},
-		Actions: []int{emu.ProbeSecurity},
+	return probe.Rule{
+		Items:   []probe.Item{{Type: probe.ETH}, {Type: kind, Dst: a}, {Type: probe.ESP}},
+		Actions: []int{probe.Security},
 	}
 }
 
 // rawIngress makes an ingress session and its rule.
-func (r *rig) rawIngress(i int) *emu.RawSession {
+func (r *rig) rawIngress(i int) *probe.Session {
 	r.t.Helper()
 	s := r.raw(rawConf(i, false))
 	_, err := s.Flow(rule(src))
@@ -59,11 +59,11 @@ func (r *rig) rawIngress(i int) *emu.RawSession {
 const sealFlags = pmd.FlagTxSecOffload | pmd.FlagTxIPv4 | pmd.FlagTxIPChecksum
 
 // marked is a packet with metadata of s and the right flags.
-func (r *rig) marked(frame []byte, s *emu.RawSession, seq uint64) *pmd.Mbuf {
+func (r *rig) marked(frame []byte, s *probe.Session, seq uint64) *pmd.Mbuf {
 	r.t.Helper()
 	m := r.mbuf(frame)
 	require.NoError(r.t, s.Metadata(m, seq))
-	emu.ProbeMark(m, sealFlags, 14, 20)
+	probe.Mark(m, sealFlags, 14, 20)
 	return m
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"espgw/pmd"
 	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 	"espgw/pmd/pmdtest"
 )
 
@@ -29,7 +30,7 @@ type rig struct {
 	pool      *pmd.Pool
 	lane      *pmd.Lane
 	sec       *pmd.Security
-	probe     *emu.Probe // see raw
+	probe     *probe.Device // see raw
 	config    rigConfig
 }
 
@@ -66,7 +67,8 @@ func attached(t *testing.T, options string, change ...func(*rigConfig)) *rig {
 	require.NoError(t, err)
 	r.nic, err = emu.Attach(r.near, o)
 	require.NoError(t, err)
-	r.probe = emu.NewProbe(r.nic, pmdtest.Name("probe"))
+	r.probe, err = probe.New(r.near, r.nic, pmdtest.Name("probe"), 255)
+	require.NoError(t, err)
 	t.Cleanup(r.probe.Close)
 	t.Cleanup(func() { require.NoError(t, r.nic.Close()) })
 	pmdtest.Start(t, r.far, pmd.PortConfig{Pool: r.pool, RxQueues: c.queues, TxQueues: c.queues})

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"espgw/pmd"
-	"espgw/pmd/emu"
+	"espgw/pmd/emu/probe"
 )
 
 // vector is a published ESP packet: octets from SPI to ICV and what was sealed in them.
@@ -87,7 +87,7 @@ func TestVectors(t *testing.T) {
 func (v *vector) run(t *testing.T, options string, high uint64) {
 	r := newRig(t, options)
 	seq := high<<32 | uint64(v.ESP[4])<<24 | uint64(v.ESP[5])<<16 | uint64(v.ESP[6])<<8 | uint64(v.ESP[7])
-	c := emu.ProbeConf{
+	c := probe.Conf{
 		SPI: uint32(v.ESP[0])<<24 | uint32(v.ESP[1])<<16 | uint32(v.ESP[2])<<8 | uint32(v.ESP[3]), KeyLen: len(v.Key), ICVLen: 16,
 		ESN: v.ESNHigh != nil, Sequence: seq, Salt: v.Salt, Key: append(append([]byte(nil), v.Key...), v.Salt...), Egress: true,
 	}

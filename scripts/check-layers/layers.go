@@ -23,6 +23,8 @@ var layers = []layer{
 	{folder: "ipsec/esp", may: []string{"ipsec/packet", "golang.org/x/crypto"}},
 	{folder: "pmd", may: []string{"golang.org/x/sys"}, native: true},
 	{folder: "pmd/emu", may: []string{"pmd"}, native: true},
+	{folder: "pmd/emu/probe", may: []string{"pmd", "pmd/emu"}, native: true},
+	{folder: "pmd/contract", may: []string{"pmd", "golang.org/x/sys"}},
 	{folder: "pmd/silicon", may: []string{"golang.org/x/sys"}, native: true},
 	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
 	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "sa/durable", "pmd", "golang.org/x/sys"}},
@@ -39,7 +41,7 @@ var testsMay = []string{"github.com/stretchr/testify", "sa", "ipsec/packet", "ip
 const emulation = "pmd/emu"
 
 // testsOnly are packages that only tests may import: fixtures.
-var testsOnly = []string{"pmd/pmdtest"}
+var testsOnly = []string{"pmd/pmdtest", "pmd/emu/probe"}
 
 // layerOf finds the layer of a folder, given relative to the root with slashes.
 func layerOf(folder string) (layer, bool) {

@@ -5,46 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu.h"
 #include "probe.h"
 #include "standin.h"
 
-#if PMD_HAS_SECURITY_DRIVER
-#include "nic.h"
-#endif
-
-enum { POOL_SESSIONS = 255 };
-
-struct emu_probe_session {
+struct probe_session {
 	void *ctx, *session;
-	struct emu_probe_conf conf;
+	struct probe_conf conf;
 };
 
-static struct pmd_standin *
-standin_of(struct emu_nic *nic)
+/* As rte_flow_validate, for a stand-in's device. */
+typedef int (*validate_fn)(void *self, const struct rte_flow_item *pattern,
+	const struct rte_flow_action *actions, struct rte_flow_error *error);
+
+static void *
+context_of(const struct probe_device *d)
 {
-	return emu_standin(nic);
+	return d->standin != NULL ? ((struct pmd_standin *)d->standin)->ctx :
+				    rte_eth_dev_get_sec_ctx(d->port);
 }
 
 void *
-emu_probe_pool(struct emu_nic *nic, const char *name)
+probe_pool(const struct probe_device *d, const char *name, unsigned int sessions)
 {
-	return rte_mempool_create(name, POOL_SESSIONS,
-		rte_security_session_get_size(standin_of(nic)->ctx), 0, 0, NULL, NULL, NULL, NULL,
-		SOCKET_ID_ANY, 0);
+	return rte_mempool_create(name, sessions, rte_security_session_get_size(context_of(d)), 0,
+		0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY, 0);
 }
 
 void
-emu_probe_pool_free(void *pool)
+probe_pool_free(void *pool)
 {
 	rte_mempool_free(pool);
 }
 
 static void
-transform(const struct emu_probe_conf *c, struct rte_crypto_sym_xform *x)
+transform(const struct probe_conf *c, struct rte_crypto_sym_xform *x)
 {
 	memset(x, 0, sizeof(*x));
-	if (c->transform == EMU_PROBE_CIPHER) {
+	if (c->transform == PROBE_CIPHER) {
 		x->type = RTE_CRYPTO_SYM_XFORM_CIPHER;
 		x->cipher.algo = RTE_CRYPTO_CIPHER_AES_CBC;
 		x->cipher.key.data = c->key;
@@ -53,7 +50,7 @@ transform(const struct emu_probe_conf *c, struct rte_crypto_sym_xform *x)
 	}
 	x->type = RTE_CRYPTO_SYM_XFORM_AEAD;
 	x->aead.op = c->egress ? RTE_CRYPTO_AEAD_OP_ENCRYPT : RTE_CRYPTO_AEAD_OP_DECRYPT;
-	x->aead.algo = c->transform == EMU_PROBE_AES_GCM ? RTE_CRYPTO_AEAD_AES_GCM :
+	x->aead.algo = c->transform == PROBE_AES_GCM ? RTE_CRYPTO_AEAD_AES_GCM :
 							    RTE_CRYPTO_AEAD_CHACHA20_POLY1305;
 	x->aead.key.data = c->key;
 	x->aead.key.length = c->key_len;
@@ -62,23 +59,23 @@ transform(const struct emu_probe_conf *c, struct rte_crypto_sym_xform *x)
 	x->aead.iv.length = 12;
 }
 
-struct emu_probe_session *
-emu_probe_open(struct emu_nic *nic, void *pool, const struct emu_probe_conf *conf)
+struct probe_session *
+probe_open(const struct probe_device *d, void *pool, const struct probe_conf *conf)
 {
-	struct emu_probe_session *s = calloc(1, sizeof(*s));
+	struct probe_session *s = calloc(1, sizeof(*s));
 	struct rte_security_session_conf c;
 	struct rte_crypto_sym_xform x;
 
 	if (s == NULL)
 		return NULL;
 	s->conf = *conf;
-	s->ctx = standin_of(nic)->ctx;
+	s->ctx = context_of(d);
 	transform(&s->conf, &x);
 	memset(&c, 0, sizeof(c));
 	c.action_type = conf->protocol ? RTE_SECURITY_ACTION_TYPE_INLINE_PROTOCOL :
 					 RTE_SECURITY_ACTION_TYPE_INLINE_CRYPTO;
 	c.protocol = RTE_SECURITY_PROTOCOL_IPSEC;
-	c.crypto_xform = conf->transform == EMU_PROBE_NO_TRANSFORM ? NULL : &x;
+	c.crypto_xform = conf->transform == PROBE_NO_TRANSFORM ? NULL : &x;
 	c.userdata = (void *)(uintptr_t)conf->user_data;
 	c.ipsec.spi = conf->spi;
 	memcpy(&c.ipsec.salt, conf->salt, sizeof(conf->salt));
@@ -101,56 +98,58 @@ emu_probe_open(struct emu_nic *nic, void *pool, const struct emu_probe_conf *con
 }
 
 uint8_t *
-emu_probe_key(struct emu_probe_session *s)
+probe_key(struct probe_session *s)
 {
 	return s->conf.key;
 }
 
 int
-emu_probe_close(struct emu_probe_session *s)
+probe_close(struct probe_session *s)
 {
 	return rte_security_session_destroy(s->ctx, s->session);
 }
 
 void
-emu_probe_forget(struct emu_probe_session *s)
+probe_forget(struct probe_session *s)
 {
 	free(s);
 }
 
 int
-emu_probe_metadata(struct emu_probe_session *s, void *mbuf, uint64_t sequence)
+probe_metadata(struct probe_session *s, void *mbuf, uint64_t sequence)
 {
 	return rte_security_set_pkt_metadata(s->ctx, s->session, mbuf, &sequence);
 }
 
 /* A rule in the terms of rte_flow, with the memory that it points into. */
 struct rule {
-	struct rte_flow_action_security security; /* first: who takes it for a session reads on */
+	struct rte_flow_action_security security;
+	/* Who takes it for a session reads on, and finds an egress session of zeros. */
+	uint8_t nothing[1024];
 	struct rte_flow_attr attr;
-	struct rte_flow_item pattern[EMU_PROBE_ITEMS + 1];
-	struct rte_flow_action actions[EMU_PROBE_ITEMS + 1];
-	struct rte_flow_item_ipv4 ip4[EMU_PROBE_ITEMS];
-	struct rte_flow_item_ipv6 ip6[EMU_PROBE_ITEMS];
+	struct rte_flow_item pattern[PROBE_ITEMS + 1];
+	struct rte_flow_action actions[PROBE_ITEMS + 1];
+	struct rte_flow_item_ipv4 ip4[PROBE_ITEMS];
+	struct rte_flow_item_ipv6 ip6[PROBE_ITEMS];
 };
 
 static void
-make_item(struct rule *r, int i, const struct emu_probe_item *from)
+make_item(struct rule *r, int i, const struct probe_item *from)
 {
 	struct rte_flow_item *item = &r->pattern[i];
 
 	switch (from->type) {
-	case EMU_PROBE_IPV4:
+	case PROBE_IPV4:
 		item->type = RTE_FLOW_ITEM_TYPE_IPV4;
 		memcpy(&r->ip4[i].hdr.dst_addr, from->dst, 4);
 		item->spec = from->spec ? &r->ip4[i] : NULL;
 		break;
-	case EMU_PROBE_IPV6:
+	case PROBE_IPV6:
 		item->type = RTE_FLOW_ITEM_TYPE_IPV6;
 		memcpy(&r->ip6[i].hdr.dst_addr, from->dst, 16);
 		item->spec = from->spec ? &r->ip6[i] : NULL;
 		break;
-	case EMU_PROBE_ESP:
+	case PROBE_ESP:
 		item->type = RTE_FLOW_ITEM_TYPE_ESP;
 		break;
 	default:
@@ -160,12 +159,12 @@ make_item(struct rule *r, int i, const struct emu_probe_item *from)
 }
 
 static void
-make_rule(struct rule *r, const struct emu_probe_session *s, const struct emu_probe_rule *from)
+make_rule(struct rule *r, const struct probe_session *s, const struct probe_rule *from)
 {
 	static const enum rte_flow_action_type types[] = {
-		[EMU_PROBE_SECURITY] = RTE_FLOW_ACTION_TYPE_SECURITY,
-		[EMU_PROBE_VOID] = RTE_FLOW_ACTION_TYPE_VOID,
-		[EMU_PROBE_DROP] = RTE_FLOW_ACTION_TYPE_DROP,
+		[PROBE_SECURITY] = RTE_FLOW_ACTION_TYPE_SECURITY,
+		[PROBE_VOID] = RTE_FLOW_ACTION_TYPE_VOID,
+		[PROBE_DROP] = RTE_FLOW_ACTION_TYPE_DROP,
 	};
 
 	memset(r, 0, sizeof(*r));
@@ -176,55 +175,58 @@ make_rule(struct rule *r, const struct emu_probe_session *s, const struct emu_pr
 	r->pattern[from->item_count].type = RTE_FLOW_ITEM_TYPE_END;
 	for (int i = 0; i < from->action_count; i++) {
 		r->actions[i].type = types[from->actions[i]];
-		if (from->actions[i] == EMU_PROBE_SECURITY && from->argument != EMU_PROBE_NOTHING)
-			r->actions[i].conf = from->argument == EMU_PROBE_SESSION ?
+		if (from->actions[i] == PROBE_SECURITY && from->argument != PROBE_NOTHING)
+			r->actions[i].conf = from->argument == PROBE_SESSION ?
 				s->session : (const void *)&r->security;
 	}
 	r->actions[from->action_count].type = RTE_FLOW_ACTION_TYPE_END;
 }
 
 void *
-emu_probe_flow(struct emu_nic *nic, struct emu_probe_session *s,
-	const struct emu_probe_rule *rule, int *rc)
+probe_flow(const struct probe_device *d, struct probe_session *s, const struct probe_rule *rule,
+	int *rc)
 {
-	struct pmd_standin *standin = standin_of(nic);
+	struct pmd_standin *standin = d->standin;
 	struct rte_flow_error error = { 0 };
 	struct rte_flow *flow;
 	struct rule r;
 
 	make_rule(&r, s, rule);
 	rte_errno = 0;
-	flow = standin->flow_create(standin->self, &r.attr, r.pattern, r.actions, &error);
+	if (standin != NULL)
+		flow = standin->flow_create(standin->self, &r.attr, r.pattern, r.actions, &error);
+	else
+		flow = rte_flow_create(d->port, &r.attr, r.pattern, r.actions, &error);
 	*rc = flow != NULL ? 0 : -rte_errno;
 	return flow;
 }
 
 int
-emu_probe_flow_destroy(struct emu_nic *nic, void *flow)
+probe_flow_destroy(const struct probe_device *d, void *flow)
 {
-	struct pmd_standin *standin = standin_of(nic);
+	struct pmd_standin *standin = d->standin;
 	struct rte_flow_error error = { 0 };
 
-	return standin->flow_destroy(standin->self, flow, &error);
+	if (standin != NULL)
+		return standin->flow_destroy(standin->self, flow, &error);
+	return rte_flow_destroy(d->port, flow, &error);
 }
 
 int
-emu_probe_validate(struct emu_nic *nic, struct emu_probe_session *s,
-	const struct emu_probe_rule *rule)
+probe_validate(const struct probe_device *d, struct probe_session *s, const struct probe_rule *rule)
 {
-#if PMD_HAS_SECURITY_DRIVER
+	struct pmd_standin *standin = d->standin;
 	struct rte_flow_error error = { 0 };
 	struct rule r;
 
 	make_rule(&r, s, rule);
-	return emu_flow_validate(nic, r.pattern, r.actions, &error);
-#else
-	return -ENOTSUP;
-#endif
+	if (standin != NULL)
+		return ((validate_fn)d->validate)(standin->self, r.pattern, r.actions, &error);
+	return rte_flow_validate(d->port, &r.attr, r.pattern, r.actions, &error);
 }
 
 void
-emu_probe_mark(void *mbuf, uint64_t flags, uint32_t l2, uint32_t l3)
+probe_mark(void *mbuf, uint64_t flags, uint32_t l2, uint32_t l3)
 {
 	struct rte_mbuf *m = mbuf;
 
@@ -234,25 +236,25 @@ emu_probe_mark(void *mbuf, uint64_t flags, uint32_t l2, uint32_t l3)
 }
 
 uint64_t
-emu_probe_word(void *mbuf)
+probe_word(void *mbuf)
 {
 	return *rte_security_dynfield((struct rte_mbuf *)mbuf);
 }
 
 void
-emu_probe_set_word(void *mbuf, uint64_t word)
+probe_set_word(void *mbuf, uint64_t word)
 {
 	*rte_security_dynfield((struct rte_mbuf *)mbuf) = word;
 }
 
 void
-emu_probe_hold(void *mbuf)
+probe_hold(void *mbuf)
 {
 	rte_pktmbuf_refcnt_update(mbuf, 1);
 }
 
 int
-emu_probe_chain(void *head, void *tail)
+probe_chain(void *head, void *tail)
 {
 	return rte_pktmbuf_chain(head, tail);
 }
