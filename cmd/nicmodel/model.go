@@ -90,7 +90,7 @@ const idleSteps = 200
 // real-time thread for 50 ms when it has had 95 % of a second (sched(7)).
 const (
 	workSpan  = time.Millisecond
-	workPause = 70 * time.Microsecond
+	workPause = 100 * time.Microsecond
 )
 
 func rest(d time.Duration) {
@@ -123,10 +123,10 @@ func (m *cards) poll() {
 		switch {
 		case idle > idleSteps:
 			rest(idlePause)
-			rested = now
+			rested = time.Now()
 		case now.Sub(rested) > workSpan:
 			rest(workPause)
-			rested = now
+			rested = time.Now()
 		}
 	}
 }

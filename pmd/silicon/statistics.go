@@ -32,6 +32,7 @@ type Counts struct {
 	// LateWrites are table writes that were seen so late that the driver may have given
 	// up, and others may have been lost.
 	LateWrites uint64 `json:"late_writes"`
+	Absences   uint64 `json:"absences"`       // times that the card was away for so long
 	LongestGap int64  `json:"longest_gap_ns"` // between two looks at the tables
 }
 

@@ -24,6 +24,9 @@ func (c *Card) serveTables(now time.Time) bool {
 		c.stat.counts.LongestGap = gap
 	}
 	late := b.lastControl != 0 && gap > int64(lateAfter)
+	if late {
+		c.stat.counts.Absences++
+	}
 	b.lastControl = now.UnixNano()
 	c.watchEngines()
 	worked := c.serveIndex(regIPSTXIDX, &b.txOn, late, c.accessTx)
