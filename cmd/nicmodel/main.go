@@ -6,9 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
@@ -72,14 +70,16 @@ func model(o *options, stderr io.Writer, log *slog.Logger) (status int, err erro
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	defer signal.Stop(signals)
 	for running := true; running; {
 		select {
 		case s := <-signals:
-			_ = command.Process.Signal(s)
+			if s != unix.SIGINT || !terminal(os.Stdin) { // a terminal sends it to all
+				_ = command.Process.Signal(s)
+			}
 		case err := <-ended:
-			status, running = statusOf(command, err), false
+			status, running = bus.Status(command, err), false
 		}
 	}
 	m.stop()
@@ -93,16 +93,7 @@ func model(o *options, stderr io.Writer, log *slog.Logger) (status int, err erro
 	return status, nil
 }
 
-// statusOf is the program's exit status, as a shell would tell it.
-func statusOf(command *exec.Cmd, err error) int {
-	if err == nil {
-		return 0
-	}
-	if ws, ok := command.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	if code := command.ProcessState.ExitCode(); code > 0 {
-		return code
-	}
-	return statusFailed
+func terminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }

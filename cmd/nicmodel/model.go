@@ -20,6 +20,7 @@ type cards struct {
 	log    *slog.Logger
 	bus    *bus.Bus
 	memory *bus.Memory
+	watch  *watch
 	wires  *wires
 	tape   *tape
 	cards  []*silicon.Card
@@ -35,6 +36,7 @@ func newModel(o *options, log *slog.Logger) (m *cards, err error) {
 	if m.memory, err = bus.NewMemory(); err != nil {
 		return m, err
 	}
+	m.watch = newWatch(m.memory, o.noTrap, log)
 	if m.bus, err = bus.New(o.ports, 0x8086, deviceIDs[o.device]); err != nil {
 		return m, err
 	}
@@ -50,7 +52,7 @@ func newModel(o *options, log *slog.Logger) (m *cards, err error) {
 	}
 	for i, d := range m.bus.Devices {
 		config := silicon.Config{
-			Registers: d.Registers, Memory: m.memory, Wire: m.wires.list[i], Interrupt: d.Interrupt,
+			Registers: d.Registers, Memory: m.memory, Wire: m.wires.list[i], Interrupt: d.Interrupt, Ready: m.watch.ready,
 			MAC: [6]byte{0x02, 0x82, 0x59, 0x90, byte(os.Getpid()), byte(i)}, Settings: o.settings, Faults: o.faults,
 		}
 		if m.tape != nil {
@@ -61,6 +63,9 @@ func newModel(o *options, log *slog.Logger) (m *cards, err error) {
 			return m, err
 		}
 		m.cards = append(m.cards, card)
+	}
+	if err := m.watch.cover(m.bus.Devices, m.cards); err != nil {
+		return m, err
 	}
 	if o.control != "" {
 		if m.socket, err = openControl(o.control, m); err != nil {
@@ -93,6 +98,10 @@ const (
 	workPause = 100 * time.Microsecond
 )
 
+// trapEvery is how many steps there are between two looks for accesses that the program
+// waits in: asking the kernel costs more than an idle step.
+const trapEvery = 4
+
 func rest(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&t, nil)
@@ -105,7 +114,7 @@ func (m *cards) poll() {
 	runtime.LockOSThread()
 	debug.SetPanicOnFault(true)
 	m.prioritize()
-	idle, rested := 0, time.Now()
+	idle, turn, rested := 0, 0, time.Now()
 	for {
 		select {
 		case <-m.quit:
@@ -115,6 +124,9 @@ func (m *cards) poll() {
 		default:
 		}
 		now := time.Now()
+		if turn++; turn%trapEvery == 0 && m.watch.tracer.Poll() {
+			idle = 0
+		}
 		if m.step(now) {
 			idle = 0
 		} else {

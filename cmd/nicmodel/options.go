@@ -20,6 +20,7 @@ type options struct {
 	report   string
 	control  string
 	cpu      int
+	noTrap   bool
 	quiet    bool
 	faults   silicon.Faults
 	settings silicon.Settings
@@ -45,6 +46,7 @@ func newFlags(o *options, faults, settings *[]string) *pflag.FlagSet {
 	f.IntVar(&o.cpu, "cpu", -1, "CPU that the cards run on; the program should be kept off it")
 	f.StringArrayVar(faults, "fault", nil, "something that goes wrong, NAME:N; again for more:\n"+strings.Join(silicon.FaultNames(), " "))
 	f.StringArrayVar(settings, "set", nil, "behaviour that no document tells, NAME=VALUE; again for more:\n"+strings.Join(silicon.SettingNames(), " "))
+	f.BoolVar(&o.noTrap, "no-trap", false, "only look at the registers: for a COMMAND that a debugger is to be attached to")
 	f.BoolVar(&o.quiet, "quiet", false, "no summary at the end")
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"espgw/pmd/silicon"
+	"espgw/pmd/silicon/trap"
 )
 
 // report is what the cards saw.
@@ -16,6 +17,7 @@ type report struct {
 	Breaches uint64       `json:"breaches"`
 	Cards    []cardReport `json:"cards"`
 	Status   int          `json:"command_status"`
+	Trapped  trap.Counts  `json:"trapped_accesses"`
 }
 
 type cardReport struct {
@@ -27,6 +29,7 @@ type cardReport struct {
 func (m *cards) report(status int) *report {
 	r := &report{Status: status}
 	m.do(func() {
+		r.Trapped = m.watch.tracer.Counts()
 		for i, c := range m.cards {
 			of := cardReport{m.bus.Devices[i].Address, c.Report(), m.wires.lost(i)}
 			r.Breaches += of.BreachCount()

@@ -38,7 +38,8 @@ func (e *end) Receive(b []byte) int {
 
 type tape struct{}
 
-func openTape(string, []string) (*tape, error)      { return nil, nil }
-func (t *tape) port(int) silicon.Recorder           { return nil }
-func (t *tape) close() error                        { return nil }
+func openTape(string, []string) (*tape, error) { return nil, nil }
+func (t *tape) port(int) silicon.Recorder      { return nil }
+func (t *tape) close() error                   { return nil }
+
 var _ = time.Now

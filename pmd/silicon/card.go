@@ -36,9 +36,12 @@ type Config struct {
 	Wire      Wire     // nil: nothing is plugged in, the link is up all the same
 	Recorder  Recorder // nil: none
 	Interrupt func()   // nil: interrupts go nowhere
-	MAC       [6]byte
-	Settings  Settings
-	Faults    Faults
+	// Ready is asked before an EEPROM word is given that was asked for unseen, the first
+	// thing that a driver waits for; false: not yet. nil: always.
+	Ready    func() bool
+	MAC      [6]byte
+	Settings Settings
+	Faults   Faults
 }
 
 // Card is one port of an 82599. One goroutine calls its methods.
@@ -58,6 +61,8 @@ type Card struct {
 	stat     statistics
 	witness  witness
 	faults   faultState
+
+	watched bool // accesses come through Read and Write
 
 	frame []byte // transmit: the packet that is being put together
 	side  []byte // transmit: a segment, or a frame with its tag
@@ -105,7 +110,7 @@ func New(config Config) (*Card, error) {
 // Step does what there is to do and says whether there was anything.
 func (c *Card) Step(now time.Time) bool {
 	c.faults.step()
-	worked := c.control(now)
+	worked := c.control(now, false)
 	if c.scans == 0 {
 		c.findQueues()
 		c.scans = scanEvery

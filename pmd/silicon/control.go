@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// control looks at the registers by which a driver has something done.
-func (c *Card) control(now time.Time) bool {
+// control looks at the registers by which a driver has something done. The access may
+// have been seen.
+func (c *Card) control(now time.Time, seen bool) bool {
 	worked := false
 	if c.reg.load(regCTRL)&(ctrlReset|ctrlLinkReset) != 0 {
 		c.reset()
 		worked = true
 	}
-	worked = c.serveEEPROM() || worked
+	worked = c.serveEEPROM(seen) || worked
 	worked = c.servePHY() || worked
 	if v := c.reg.load(regFDIRCTRL); v != 0 && v&fdirInitDone == 0 {
 		c.reg.set(regFDIRCTRL, fdirInitDone)

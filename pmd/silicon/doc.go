@@ -13,10 +13,11 @@
 //	descriptors (transmit.go) → segmentation, checksums (offload.go) → seal.go → Wire
 //	Wire → filters, RSS (filter.go, rss.go) → open.go → descriptors (receive.go)
 //
-// Nothing tells the card that a register was written; it looks. Registers that
-// drivers hand over with (a bit that the card clears) are seen without fail; of
-// others only the last value counts. Reads cannot be seen at all: statistics are
-// therefore shown and taken back by the caller ([Card.ShowStatistics]).
+// Accesses to registers that somebody watches come to [Card.Read] and [Card.Write] and
+// have their effect at once (package trap). At the others the card looks in each step: of
+// several writes only the last is seen, reads are not seen at all. Where nothing is
+// watched the card still works, but its statistics stay 0, and a driver that does not
+// wait long enough for an answer goes on without one.
 //
 // The model is a witness, too. Each thing that a driver does and the card's contract
 // forbids, or that would send in clear text what was to be sealed, is counted by name

@@ -26,9 +26,12 @@ func newEEPROM() eeprom {
 
 // serveEEPROM answers a read: the address stands in bits 15:2, the word goes to
 // bits 31:16.
-func (c *Card) serveEEPROM() bool {
+func (c *Card) serveEEPROM(seen bool) bool {
 	v := c.reg.load(regEERD)
 	if v&eerdStart == 0 || v&eerdDone != 0 {
+		return false
+	}
+	if !seen && c.config.Ready != nil && !c.config.Ready() {
 		return false
 	}
 	address := v >> 2 & 0x3fff

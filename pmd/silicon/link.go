@@ -14,8 +14,8 @@ type link struct {
 const (
 	// linksValue is LINKS without the up bit: negotiation is complete, 10 Gbit/s.
 	linksValue = 1<<31 | 3<<28
-	// causeShown is how long an interrupt's cause stays in EICR. The driver's read would
-	// clear it, but cannot be seen.
+	// causeShown is how long an interrupt's cause stays in EICR when the driver's read,
+	// which clears it, cannot be seen.
 	causeShown = 50 * time.Millisecond
 )
 
@@ -38,7 +38,7 @@ func (c *Card) serveLink(now time.Time) {
 			l.wanted, l.flaps = !l.wanted, now
 		}
 	}
-	if !l.asserted.IsZero() && now.Sub(l.asserted) > causeShown {
+	if !c.watched && !l.asserted.IsZero() && now.Sub(l.asserted) > causeShown {
 		l.asserted = time.Time{}
 		c.reg.clear(regEICR, eicrLinkChange)
 	}
@@ -49,10 +49,7 @@ func (c *Card) serveLink(now time.Time) {
 	c.stat.counts.LinkChanges++
 	c.reg.set(regEICR, eicrLinkChange)
 	l.asserted = now
-	if c.reg.load(regEIMS)&eicrLinkChange != 0 && c.config.Interrupt != nil {
-		c.stat.counts.Interrupts++
-		c.config.Interrupt()
-	}
+	c.interrupt()
 }
 
 func (c *Card) showLink() {

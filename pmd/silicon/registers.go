@@ -24,6 +24,7 @@ const (
 	regSTATUS  = 0x00008
 	regCTRLEXT = 0x00018
 	regEICR    = 0x00800
+	regEICS    = 0x00808
 	regEIMS    = 0x00880
 	regEIMC    = 0x00888
 	regGPIE    = 0x00898

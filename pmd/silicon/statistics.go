@@ -36,12 +36,9 @@ type Counts struct {
 	LongestGap int64  `json:"longest_gap_ns"` // between two looks at the tables
 }
 
-// First and last register that DPDK's driver reads when it asks for statistics
-// (ixgbe_ethdev.c, ixgbe_read_stats_registers).
-const (
-	FirstStatistic = 0x04000 // CRCERRS
-	LastStatistic  = 0x08f80 // LSECRXNUSA
-)
+// regFirstStatistic is the first register that DPDK's driver reads when it asks for
+// statistics, CRCERRS (ixgbe_ethdev.c, ixgbe_read_stats_registers).
+const regFirstStatistic = 0x04000
 
 // counterQueues is how many queue counters there are; RQSMR and TQSM map queues to
 // them.
@@ -78,7 +75,7 @@ type statRegister struct {
 }
 
 var statRegisters = func() (list [statCount]statRegister) {
-	for i, r := range []statRegister{
+	copy(list[:], []statRegister{
 		{0x04080, false},
 		{0x04090, true},
 		{0x040d4, false},
@@ -91,9 +88,7 @@ var statRegisters = func() (list [statCount]statRegister) {
 		{0x0407c, false},
 		{0x040ac, false},
 		{0x03fa0, false},
-	} {
-		list[i] = r
-	}
+	})
 	for i := range 6 {
 		list[statPTC64+i] = statRegister{0x040d8 + 4*uint32(i), false}
 		list[statPRC64+i] = statRegister{0x0405c + 4*uint32(i), false}
@@ -112,9 +107,7 @@ var statRegisters = func() (list [statCount]statRegister) {
 // statistics are what the card counts.
 type statistics struct {
 	counts Counts
-	// values were not taken by the driver yet; shown is what it sees of them.
-	values, shown [statCount]uint64
-	changed       bool
+	values [statCount]uint64 // that the driver has not taken yet
 }
 
 // sizeClass is the place of a frame's counter by its length with CRC: 64, 65 to 127,
@@ -146,7 +139,6 @@ func (s *statistics) sent(c *Card, queue int, frame []byte) {
 			s.values[statBPTC]++
 		}
 	}
-	s.changed = true
 }
 
 // received counts a frame of a length that was given to a queue.
@@ -165,7 +157,6 @@ func (s *statistics) received(c *Card, queue, length int, group bool) {
 		s.values[statQPRC+k]++
 		s.values[statQBRC+k] += uint64(length)
 	}
-	s.changed = true
 }
 
 // missed counts a frame for which a queue had no descriptor; queues that drop have a
@@ -177,7 +168,6 @@ func (s *statistics) missed(queue int, drops bool) {
 	} else {
 		s.values[statMPC]++
 	}
-	s.changed = true
 }
 
 // counterOf is the counter of a queue: a byte for each in 32 words.
@@ -185,36 +175,17 @@ func (c *Card) counterOf(table uint32, queue int) int {
 	return int(c.reg.load(table+uint32(queue)&^3) >> (8 * (queue & 3)) & 0xff)
 }
 
-// ShowStatistics writes what has been counted into the registers. The driver must not
-// be reading them.
-func (c *Card) ShowStatistics() {
+// giveStatistics writes what has been counted since the last time into the registers: the
+// driver is about to read them, and reading clears.
+func (c *Card) giveStatistics() {
 	s := &c.stat
-	if !s.changed {
-		return
-	}
-	s.changed = false
 	for i, r := range statRegisters {
-		if s.shown[i] == s.values[i] {
-			continue
-		}
-		s.shown[i] = s.values[i]
 		c.reg.store(r.offset, uint32(s.values[i]))
 		if r.wide {
 			c.reg.store(r.offset+4, uint32(s.values[i]>>32))
 		}
+		s.values[i] = 0
 	}
-}
-
-// StatisticsTaken says that the driver has read what was shown: reading clears.
-func (c *Card) StatisticsTaken() {
-	s := &c.stat
-	for i := range s.values {
-		if s.shown[i] > 0 {
-			s.values[i] -= s.shown[i]
-			s.changed = true
-		}
-	}
-	c.ShowStatistics()
 }
 
 // Report is what a card has seen.

@@ -20,15 +20,14 @@ func (m *Memory) Follow(device, inode uint64, log *slog.Logger) {
 	m.done.Add(1)
 	go func() {
 		defer m.done.Done()
+		pid := 0
 		for {
+			m.begun.Add(1)
+			pid = m.look(pid, device, inode, log)
+			m.ended.Store(m.begun.Load())
 			pause := lookEvery
-			pid := findUser(device, inode)
 			if pid == 0 {
 				pause = seekEvery
-			} else if err := m.scan(pid); err != nil {
-				if _, gone := os.Stat("/proc/" + strconv.Itoa(pid)); gone == nil {
-					log.Warn("the program's memory cannot be reached", "pid", pid, "error", err)
-				}
 			}
 			timer := time.NewTimer(pause)
 			select {
@@ -40,6 +39,30 @@ func (m *Memory) Follow(device, inode uint64, log *slog.Logger) {
 			timer.Stop()
 		}
 	}()
+}
+
+// look finds the program, which was a process before, and maps its memory. It returns the
+// process; 0: none.
+func (m *Memory) look(before int, device, inode uint64, log *slog.Logger) int {
+	pid := before
+	if pid == 0 || !maps(pid, device, inode) {
+		pid = findUser(device, inode)
+	}
+	var err error
+	if pid == 0 {
+		err = m.forgetAll()
+	} else {
+		err = m.scan(pid)
+	}
+	if err != nil && exists(pid) {
+		log.Warn("the program's memory cannot be reached", "pid", pid, "error", err)
+	}
+	return pid
+}
+
+func exists(pid int) bool {
+	_, err := os.Stat("/proc/" + strconv.Itoa(pid))
+	return err == nil
 }
 
 // Stop ends Follow.
@@ -56,17 +79,18 @@ func findUser(device, inode uint64) int {
 	}
 	for i := len(entries) - 1; i >= 0; i-- { // the youngest come last
 		pid, err := strconv.Atoi(entries[i].Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		found := false
-		_ = eachMapping(pid, func(m mapping) error {
-			found = found || m.device == device && m.inode == inode
-			return nil
-		})
-		if found {
+		if err == nil && pid != os.Getpid() && maps(pid, device, inode) {
 			return pid
 		}
 	}
 	return 0
+}
+
+// maps says whether a process maps a file.
+func maps(pid int, device, inode uint64) (found bool) {
+	_ = EachMapping(pid, func(m Mapping) error {
+		found = found || m.Device == device && m.Inode == inode
+		return nil
+	})
+	return found
 }

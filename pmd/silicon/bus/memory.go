@@ -1,13 +1,10 @@
 package bus
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -31,6 +28,9 @@ type Memory struct {
 	base  unsafe.Pointer
 	pages []atomic.Uint64 // bits: page of 2 MiB is mapped
 	miss  chan struct{}
+
+	// Looks for the program, by Follow: how many have begun, and how many have ended.
+	begun, ended atomic.Uint64
 
 	mu     sync.Mutex
 	mapped map[uint64]pageSource // by physical address
@@ -79,6 +79,32 @@ func (m *Memory) Pages() (pages, pid int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.mapped), m.pid
+}
+
+// Look has Follow look again, and returns the number of the look that will have seen all
+// that is so now.
+func (m *Memory) Look() uint64 {
+	look := m.begun.Load() + 1
+	select {
+	case m.miss <- struct{}{}:
+	default:
+	}
+	return look
+}
+
+// Looked says whether a look has ended.
+func (m *Memory) Looked(look uint64) bool { return m.ended.Load() >= look }
+
+// forgetAll gives up all pages: nobody uses the cards.
+func (m *Memory) forgetAll() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pid = 0
+	var errs []error
+	for physical := range m.mapped {
+		errs = append(errs, m.forget(physical))
+	}
+	return errors.Join(errs...)
 }
 
 // scan maps the huge pages of a process, and forgets those that it has no more.
@@ -154,16 +180,16 @@ func hugePagesOf(pid int) (map[uint64]foundPage, error) {
 	}
 	defer pagemap.Close()
 	found := map[uint64]foundPage{}
-	err = eachMapping(pid, func(m mapping) error {
-		if !m.shared || m.inode == 0 || (m.end-m.start)%hugePage != 0 {
+	err = EachMapping(pid, func(m Mapping) error {
+		if !m.Shared || m.Inode == 0 || (m.End-m.Start)%hugePage != 0 {
 			return nil
 		}
-		path := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.start, m.end)
+		path := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Start, m.End)
 		var fs unix.Statfs_t
 		if unix.Statfs(path, &fs) != nil || fs.Type != hugetlbfsMagic {
 			return nil
 		}
-		for at := m.start; at < m.end; at += hugePage {
+		for at := m.Start; at < m.End; at += hugePage {
 			var entry [8]byte
 			if _, err := pagemap.ReadAt(entry[:], int64(at/smallPage*8)); err != nil {
 				return fmt.Errorf("the program's page table: %w", err)
@@ -176,7 +202,7 @@ func hugePagesOf(pid int) (map[uint64]foundPage, error) {
 			if frame == 0 {
 				return errNoFrames
 			}
-			found[frame*smallPage] = foundPage{pageSource{m.device, m.inode, m.offset + at - m.start}, path}
+			found[frame*smallPage] = foundPage{pageSource{m.Device, m.Inode, m.Offset + at - m.Start}, path}
 		}
 		return nil
 	})
@@ -184,54 +210,3 @@ func hugePagesOf(pid int) (map[uint64]foundPage, error) {
 }
 
 var errNoFrames = errors.New("the kernel hides physical addresses: CAP_SYS_ADMIN is needed to see them")
-
-// mapping is a line of /proc/PID/maps.
-type mapping struct {
-	start, end, offset, device, inode uint64
-	shared                            bool
-}
-
-func eachMapping(pid int, visit func(mapping) error) error {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return fmt.Errorf("the program's mappings: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		m, ok := parseMapping(lines.Text())
-		if !ok {
-			continue
-		}
-		if err := visit(m); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
-}
-
-// parseMapping reads "start-end perms offset major:minor inode path" (proc(5)).
-func parseMapping(line string) (m mapping, ok bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 5 || len(fields[1]) < 4 {
-		return m, false
-	}
-	start, end, _ := strings.Cut(fields[0], "-")
-	major, minor, _ := strings.Cut(fields[3], ":")
-	numbers := [6]uint64{}
-	for i, text := range []string{start, end, fields[2], major, minor} {
-		n, err := strconv.ParseUint(text, 16, 64)
-		if err != nil {
-			return m, false
-		}
-		numbers[i] = n
-	}
-	inode, err := strconv.ParseUint(fields[4], 10, 64)
-	if err != nil {
-		return m, false
-	}
-	return mapping{
-		start: numbers[0], end: numbers[1], offset: numbers[2],
-		device: unix.Mkdev(uint32(numbers[3]), uint32(numbers[4])), inode: inode, shared: fields[1][3] == 's',
-	}, true
-}

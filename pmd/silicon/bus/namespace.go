@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,8 +18,8 @@ import (
 const insideVariable = "NICMODEL_INSIDE"
 
 // Command prepares a program that will see the bus: the own executable, started in a
-// mount namespace of its own, puts the devices' files in place and then becomes the
-// program. Its main function must call Inside first.
+// mount namespace of its own, puts the devices' files in place and then runs the program.
+// Its main function must call Inside first.
 func (b *Bus) Command(name string, args ...string) (*exec.Cmd, error) {
 	program, err := exec.LookPath(name)
 	if err != nil {
@@ -33,12 +36,13 @@ func (b *Bus) Command(name string, args ...string) (*exec.Cmd, error) {
 	command := exec.Command(self, append([]string{program}, args...)...)
 	command.Env = append(os.Environ(), b.Environment()...)
 	command.Env = append(command.Env, insideVariable+"="+b.folder+":"+strings.Join(paths, ":"))
-	command.SysProcAttr = &unix.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
 	return command, nil
 }
 
-// Inside does its work where it is due, and then does not return: it becomes the
-// program. Elsewhere it returns at once.
+// Inside does its work where it is due, and then does not return: it runs the program and
+// exits as that does. It stays the program's parent, since a debugger (package trap) should
+// not be. Elsewhere it returns at once.
 func Inside() {
 	value := os.Getenv(insideVariable)
 	if value == "" {
@@ -46,12 +50,51 @@ func Inside() {
 	}
 	os.Unsetenv(insideVariable)
 	parts := strings.Split(value, ":")
-	err := prepare(parts[0], parts[1:])
-	if err == nil {
-		err = unix.Exec(os.Args[1], os.Args[1:], os.Environ())
+	if err := prepare(parts[0], parts[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "nicmodel: preparing for %s: %v\n", os.Args[1], err)
+		os.Exit(notStarted)
 	}
-	fmt.Fprintf(os.Stderr, "nicmodel: starting %s: %v\n", os.Args[1], err)
-	os.Exit(127)
+	os.Exit(runInside(os.Args[1], os.Args[2:]))
+}
+
+// notStarted is a shell's exit status for a program that could not be started.
+const notStarted = 127
+
+func runInside(name string, args []string) int {
+	runtime.LockOSThread() // the program ends when the thread does that started it
+	command := exec.Command(name, args...)
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, forwarded...)
+	if err := command.Start(); err != nil {
+		fmt.Fprintf(os.Stderr, "nicmodel: starting %s: %v\n", name, err)
+		return notStarted
+	}
+	go func() {
+		for s := range signals {
+			_ = command.Process.Signal(s)
+		}
+	}()
+	return Status(command, command.Wait())
+}
+
+// forwarded are the signals that go on to the program.
+var forwarded = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2}
+
+// Status is the exit status of a command that Wait has waited for, as a shell tells it:
+// 128 and the signal's number for one that a signal ended.
+func Status(command *exec.Cmd, waited error) int {
+	if waited == nil {
+		return 0
+	}
+	if ws, ok := command.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	if code := command.ProcessState.ExitCode(); code > 0 {
+		return code
+	}
+	return 1
 }
 
 // prepare adds /sys/class/uio/uioN/device/config and /dev/uioN.
