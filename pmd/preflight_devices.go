@@ -44,8 +44,16 @@ func (h host) checkPCI(o ealOptions) []string {
 	return findings
 }
 
+// pciFolder is where EAL looks for PCI devices (lib/eal: rte_pci_get_sysfs_path).
+func (h host) pciFolder() string {
+	if folder := h.env("SYSFS_PCI_DEVICES"); folder != "" {
+		return folder
+	}
+	return "/sys/bus/pci/devices"
+}
+
 func (h host) checkPCIDevice(address string, o ealOptions) string {
-	device := "/sys/bus/pci/devices/" + address
+	device := h.pciFolder() + "/" + address
 	if _, err := os.Stat(h.path(device)); err != nil {
 		return fmt.Sprintf("-a %s: there is no such PCI device", address)
 	}

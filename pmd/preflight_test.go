@@ -100,6 +100,15 @@ func TestPreflight(t *testing.T) {
 		{"modes that exclude each other", "--no-huge --in-memory", nil, []string{"--no-huge or --in-memory, not both"}},
 		{"socket-mem without huge pages", "--no-huge --socket-mem 64", nil, []string{"--socket-mem is about huge pages"}},
 		{"PCI device that is not there", "-a 0000:01:00.0", nil, []string{"-a 0000:01:00.0: there is no such PCI device"}},
+		{"PCI device in another folder", "-a 0000:01:00.0", func(t *testing.T, h *host) {
+			require.NoError(t, os.MkdirAll(h.path("/run/bus/0000:01:00.0"), 0o755))
+			require.NoError(t, os.Symlink("/sys/bus/pci/drivers/igb_uio", h.path("/run/bus/0000:01:00.0/driver")))
+			h.env = func(name string) string { return map[string]string{"SYSFS_PCI_DEVICES": "/run/bus"}[name] }
+		}, nil},
+		{"PCI device not in the other folder", "-a 0000:01:00.1", func(t *testing.T, h *host) {
+			h.pci(t, "0000:01:00.1", "vfio-pci")
+			h.env = func(name string) string { return map[string]string{"SYSFS_PCI_DEVICES": "/run/bus"}[name] }
+		}, []string{"there is no such PCI device"}},
 		{"PCI not looked at", "--no-pci -a 0000:01:00.0", nil, nil},
 		{
 			"PCI device of the kernel", "-a 01:00.1,x=y", func(t *testing.T, h *host) { h.pci(t, "0000:01:00.1", "ixgbe") },
