@@ -5,11 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
-	"runtime/debug"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"espgw/pmd/silicon"
 	"espgw/pmd/silicon/bus"
@@ -82,98 +77,6 @@ func (m *cards) start() {
 		m.memory.Follow(device, inode, m.log)
 	}
 	go m.poll()
-}
-
-// idlePause is how long the cards rest when nothing is to be done. Polling without a
-// rest at a high priority would starve whoever shares the CPU.
-const idlePause = 20 * time.Microsecond
-
-// idleSteps is how many steps find nothing before the cards rest.
-const idleSteps = 200
-
-// Of each millisecond of work some is rest, too: the kernel takes the CPU from a
-// real-time thread for 50 ms when it has had 95 % of a second (sched(7)).
-const (
-	workSpan  = time.Millisecond
-	workPause = 100 * time.Microsecond
-)
-
-// trapEvery is how many steps there are between two looks for accesses that the program
-// waits in: asking the kernel costs more than an idle step.
-const trapEvery = 4
-
-func rest(d time.Duration) {
-	t := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&t, nil)
-}
-
-// poll steps the cards, over and over, in a thread of its own with a high priority:
-// the driver gives a table write up after 5 ms, and says nothing.
-func (m *cards) poll() {
-	defer close(m.ended)
-	runtime.LockOSThread()
-	debug.SetPanicOnFault(true)
-	m.prioritize()
-	idle, turn, rested := 0, 0, time.Now()
-	for {
-		select {
-		case <-m.quit:
-			return
-		case order := <-m.orders:
-			order()
-		default:
-		}
-		now := time.Now()
-		if turn++; turn%trapEvery == 0 && m.watch.tracer.Poll() {
-			idle = 0
-		}
-		if m.step(now) {
-			idle = 0
-		} else {
-			idle++
-		}
-		switch {
-		case idle > idleSteps:
-			rest(idlePause)
-			rested = time.Now()
-		case now.Sub(rested) > workSpan:
-			rest(workPause)
-			rested = time.Now()
-		}
-	}
-}
-
-// step steps each card once. The program's memory may vanish under a card when the
-// program ends.
-func (m *cards) step(now time.Time) (worked bool) {
-	defer func() {
-		if fault, ok := recover().(runtime.Error); ok {
-			m.log.Debug("a card lost the memory that it was using", "error", fault)
-			worked = true
-		}
-	}()
-	for _, c := range m.cards {
-		worked = c.Step(now) || worked
-	}
-	return worked
-}
-
-func (m *cards) prioritize() {
-	if m.cpu >= 0 {
-		var set unix.CPUSet
-		set.Set(m.cpu)
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			m.log.Warn("the cards run on any CPU", "wanted", m.cpu, "error", err)
-		}
-	}
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	attributes := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 50}
-	if unix.SchedSetAttr(0, &attributes, 0) == nil {
-		return
-	}
-	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, -20); err != nil {
-		m.log.Warn("the cards run with ordinary priority: the driver may give up on them", "error", err)
-	}
 }
 
 // do runs something between two steps of the cards.
