@@ -4,7 +4,7 @@
 usage: lab-engines.py FILE CONDITION...
        lab-engines.py FILE --offload
 
-A condition is WHERE=VALUE, WHERE>NUMBER or WHERE~TEXT (contains). WHERE is a path of names with dots
+A condition is WHERE=VALUE, WHERE>NUMBER, WHERE>=NUMBER or WHERE~TEXT (contains). WHERE is a path of names with dots
 (emulation.eth4.leak_tx), spi.0x7.NAME for every SA of that SPI, or one name of an SA (engine) for all of them.
 --offload prints, of the first unprotected port: egress SAs in the device, ingress SAs in it, and SAs that wait.
 Exit status 1, and a line for each condition that is not met.
@@ -32,6 +32,8 @@ def values(stats, where):
 def met(value, sign, wanted):
     if sign == ">":
         return value > int(wanted)
+    if sign == ">=":
+        return value >= int(wanted)
     if sign == "~":
         return wanted in str(value)
     return str(value) == wanted
@@ -46,7 +48,7 @@ def main():
         return 0
     failed = 0
     for condition in sys.argv[2:]:
-        where, sign, wanted = re.fullmatch(r"([^=>~]+)([=>~])(.*)", condition).groups()
+        where, sign, wanted = re.fullmatch(r"([^=>~]+)(>=|[=>~])(.*)", condition).groups()
         found = values(stats, where)
         if not found or not all(met(value, sign, wanted) for value in found):
             print(f"  {condition}: it is {found or 'not there'}")

@@ -13,13 +13,20 @@ offloaded() {
     echo "$line in" >>"$in_file"
 }
 
-# inline_up A-PROFILE B-PROFILE: both gateways; none is no emulated device.
+# What stands for an 82599: the emulated NIC's profile, or card, the modelled one of lab-card.sh.
+ixgbe=ixgbe
+
+# inline_up A-PROFILE B-PROFILE: both gateways; none is no inline device.
 inline_up() {
-    local side profile option
+    local side profile
     for side in "A $1" "B $2"; do
-        profile=${side#* } side=${side% *} option=()
-        if [ "$profile" != none ]; then option=(--emulate-inline "eth4=$profile"); fi
-        gateway_start "$side" 1500,1600 --xfrm "$out/$run-$side.xfrm" "${option[@]}"
+        profile=${side#* } side=${side% *}
+        set -- --xfrm "$out/$run-$side.xfrm"
+        case $profile in
+        none) gateway_start "$side" 1500,1600 "$@" ;;
+        card) card_start "$side" "$@" ;;
+        *) gateway_start "$side" 1500,1600 "$@" --emulate-inline "eth4=$profile" ;;
+        esac
     done
     gateways_wait
 }
@@ -27,13 +34,22 @@ inline_up() {
 # device A|B CONDITION...: of the counters that a gateway has written at its end; see lab-engines.py.
 device() { check "gateway $1: ${*:2}" "$here/lab-engines.py" "$out/$run-$1.json" "${@:2}"; }
 
-# kept_contract A|B: the device saw nothing that a card would have punished.
-kept_contract() { device "$1" emulation.eth4.leak_tx=0 emulation.eth4.bad_tx=0 emulation.eth4.breaches=0; }
+# kept_contract A|B [MINIMUM]: the device saw nothing that a card would have punished; it sealed and opened that many.
+kept_contract() {
+    if [ $ixgbe = card ]; then
+        card_saw "$1" "${2:-0}"
+        return
+    fi
+    device "$1" emulation.eth4.leak_tx=0 emulation.eth4.bad_tx=0 emulation.eth4.breaches=0 \
+        "emulation.eth4.tx_encrypted>=${2:-0}" "emulation.eth4.rx_opened>=${2:-0}"
+}
 
 # inline: the classic commands, and every combination of the device and software on the two sides.
 case_inline() {
-    local profiles engine_b
-    for profiles in ixgbe,ixgbe ixgbe,none crypto,ixgbe packet,none; do
+    local profiles engine_b all="ixgbe,ixgbe ixgbe,none crypto,ixgbe packet,none" name=$run
+    if [ $ixgbe = card ]; then all="card,card card,none"; fi
+    for profiles in $all; do
+        run=$name-${profiles/,/-}
         # Packet offload of an SA that shares its key is refused, so it has keys of its own.
         if [ "$profiles" = packet,none ]; then
             config_empty
@@ -45,7 +61,7 @@ case_inline() {
             config_classic
         fi
         inline_up "${profiles%,*}" "${profiles#*,}"
-        capture_start "$run-${profiles/,/-}"
+        capture_start "$run"
         traffic 14.0.0.70 "device of A ${profiles%,*}, of B ${profiles#*,}" 1200 1472
         capture_stop
         gateways_down
@@ -55,11 +71,12 @@ case_inline() {
         counters_checks B
         engine_b=inline
         if [ "${profiles#*,}" = none ]; then engine_b=go; fi
-        device A engine=inline 'emulation.eth4.tx_encrypted>1000' 'emulation.eth4.rx_opened>1000'
+        device A engine=inline
         device B engine=$engine_b
-        kept_contract A
-        if [ $engine_b = inline ]; then kept_contract B; fi
+        kept_contract A 1000
+        if [ $engine_b = inline ]; then kept_contract B 1000; fi
     done
+    run=$name
 }
 
 # inline-fallback: what an 82599 cannot do goes through software, and why is told.
@@ -74,7 +91,7 @@ case_inline-fallback() {
     offloaded 0x7105 AB 3 "$gcm" 20 128 replay-window 128
     offloaded 0x7106 BA 3 "$gcm" 20 128 replay-window 128
     protect 4 3 proto icmp
-    inline_up ixgbe ixgbe
+    inline_up $ixgbe $ixgbe
     capture_start "$run"
     traffic 14.0.0.70 "AES-256 for TCP, ESN for UDP" 1200 1400
     capture_stop
@@ -97,7 +114,7 @@ case_inline-many() {
         offloaded $((0x9000 + i)) BA $i "$gcm" 20 128 replay-window 128
         protect_port $((6000 + i)) $i
     done
-    inline_up ixgbe ixgbe
+    inline_up $ixgbe $ixgbe
     # shellcheck disable=SC2046 # two words
     set -- $(free_slots A)
     check "A: 255 egress SAs and 300 ingress SAs are in the device" [ "$*" = "255 300 45" ]
@@ -166,21 +183,22 @@ waiting_is() { # A|B N
 # inline-restart: a port is stopped and started, and reset, under TCP. What the capture has must open, and nothing
 # may be in the clear.
 case_inline-restart() {
-    local i
+    local i number=1
+    if [ $ixgbe = card ]; then number=0; fi # EAL finds PCI devices first
     config_classic
-    inline_up ixgbe ixgbe
+    inline_up $ixgbe $ixgbe
     capture_start "$run"
-    ip netns exec "$hostA" timeout 90 iperf3 -J -c 14.0.0.70 -b 20M -t 60 >"$work/restart.json" &
+    ip netns exec "$hostA" timeout 90 iperf3 -J -c 14.0.0.70 -b 5M -t 60 >"$work/restart.json" &
     local stream=$!
     sleep 1
     for i in 1 2 3; do
         check "under TCP: port stop eth4" control A "port stop eth4"
         check "stopped twice is refused" refused A "port stop eth4"
         sleep 0.2
-        check "under TCP: port start 1" control A "port start 1"
+        check "under TCP: port start, by its number" control A "port start $number"
         sleep 1
     done
-    check "under TCP: port reset 1" control A "port reset 1"
+    check "under TCP: port reset, by its number" control A "port reset $number"
     sleep 1.5
     check "a port that is not there is refused" refused A "port stop 7"
     kill -INT $stream

@@ -70,7 +70,7 @@ func model(o *options, stderr io.Writer, log *slog.Logger) (status int, err erro
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	signal.Notify(signals, bus.Forwarded...)
 	defer signal.Stop(signals)
 	for running := true; running; {
 		select {

@@ -32,6 +32,7 @@ func newModel(o *options, log *slog.Logger) (m *cards, err error) {
 		return m, err
 	}
 	m.watch = newWatch(m.memory, o.noTrap, log)
+	m.watch.failed = m.prioritize
 	if m.bus, err = bus.New(o.ports, 0x8086, deviceIDs[o.device]); err != nil {
 		return m, err
 	}

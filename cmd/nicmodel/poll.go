@@ -12,12 +12,15 @@ import (
 // waits in: asking the kernel costs more than an idle step.
 const trapEvery = 4
 
-// poll steps the cards, over and over, in a thread of its own with a high priority.
+// poll steps the cards, over and over, in a thread of its own.
 func (m *cards) poll() {
 	defer close(m.ended)
 	runtime.LockOSThread()
 	debug.SetPanicOnFault(true)
-	m.prioritize()
+	m.pin()
+	if m.watch.off {
+		m.prioritize()
+	}
 	pace := pace{rested: time.Now()}
 	for turn := 0; ; turn++ {
 		select {
@@ -38,17 +41,17 @@ func (m *cards) poll() {
 	}
 }
 
-// pace says when the cards rest, and how long: polling without rest at a high priority
-// would starve whoever shares the CPU.
+// pace says when the cards rest, and how long: polling without rest would starve whoever
+// shares the CPU.
 type pace struct {
 	idle   int // steps that found nothing, one after the other
 	rested time.Time
 }
 
 const (
-	idleSteps = 32 // before the first rest
+	idleSteps = 8 // before the first rest
 	// Rests when nothing is to be done become longer: a ping waits for each.
-	firstPause = 20 * time.Microsecond
+	firstPause = 40 * time.Microsecond
 	lastPause  = 160 * time.Microsecond
 	pauseSteps = 200 // steps until it is twice as long
 	// Of each millisecond of work some is rest, too: the kernel takes the CPU from a
@@ -86,15 +89,21 @@ func (m *cards) step(now time.Time) (worked bool) {
 	return worked
 }
 
-func (m *cards) prioritize() {
-	if m.cpu >= 0 {
-		var set unix.CPUSet
-		set.Set(m.cpu)
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			m.log.Warn("the cards run on any CPU", "wanted", m.cpu, "error", err)
-		}
-	}
+func (m *cards) pin() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	if m.cpu < 0 {
+		return
+	}
+	var set unix.CPUSet
+	set.Set(m.cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		m.log.Warn("the cards run on any CPU", "wanted", m.cpu, "error", err)
+	}
+}
+
+// prioritize is for cards that only look at their registers: the driver gives a reset up
+// after half a millisecond, and a table write after five. One that is trapped waits.
+func (m *cards) prioritize() {
 	attributes := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 50}
 	if unix.SchedSetAttr(0, &attributes, 0) == nil {
 		return

@@ -24,6 +24,7 @@ var watchedPages = []trap.Page{
 // The cards' goroutine calls its methods.
 type watch struct {
 	log    *slog.Logger
+	failed func() // called when accesses cannot be trapped
 	memory *bus.Memory
 	tracer *trap.Tracer
 	off    bool
@@ -71,6 +72,7 @@ func (w *watch) ready() bool {
 			w.log.Warn("accesses to the cards' registers cannot be trapped: statistics stay 0, and what the driver does not wait for may be lost",
 				"error", err)
 			w.off = true
+			w.failed()
 		}
 	}
 	w.pid = pid

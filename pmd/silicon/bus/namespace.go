@@ -66,7 +66,7 @@ func runInside(name string, args []string) int {
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, forwarded...)
+	signal.Notify(signals, Forwarded...)
 	if err := command.Start(); err != nil {
 		fmt.Fprintf(os.Stderr, "nicmodel: starting %s: %v\n", name, err)
 		return notStarted
@@ -79,8 +79,8 @@ func runInside(name string, args []string) int {
 	return Status(command, command.Wait())
 }
 
-// forwarded are the signals that go on to the program.
-var forwarded = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2}
+// Forwarded are the signals that go on to the program.
+var Forwarded = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2}
 
 // Status is the exit status of a command that Wait has waited for, as a shell tells it:
 // 128 and the signal's number for one that a signal ended.
