@@ -143,10 +143,11 @@ func (c *Card) keepContext(q *txQueue, low, high uint64) {
 	q.contexts[i] = txContext{valid: true, words: [4]uint32{uint32(low), uint32(low >> 32), uint32(high), uint32(high >> 32)}}
 }
 
-// writeBack says that descriptors are done, where the driver has asked for it.
+// writeBack says that descriptors are done, where the driver has asked for it. One of no
+// octets is not written back (7.2.3.2.4).
 func (c *Card) writeBack(q *txQueue, head, next uint32) {
 	for i := head; i != next; i = q.ring.next(i) {
-		if _, high := q.ring.load(i); high&txRS != 0 {
+		if _, high := q.ring.load(i); high&txRS != 0 && descriptorLen(high) > 0 {
 			atomic.StoreUint64(&q.ring[2*i+1], high|txDone)
 		}
 	}
