@@ -71,9 +71,7 @@ func (c *Card) segment(n int, high uint64, context *txContext, frame []byte) {
 			binary.BigEndian.PutUint16(segment[l3+4:], uint16(len(segment)-l3-40))
 		}
 		binary.BigEndian.PutUint32(segment[l4+4:], sequence+uint32(at-data))
-		if end < len(frame) {
-			segment[l4+13] = flags &^ 0x09 // FIN and PSH belong to the last
-		}
+		segment[l4+13] = segmentFlags(flags, k == 0, end == len(frame))
 		// The field holds the pseudo header's sum without the length.
 		partial := uint64(binary.BigEndian.Uint16(segment[l4+16:]))
 		segment[l4+16], segment[l4+17] = 0, 0
@@ -81,6 +79,18 @@ func (c *Card) segment(n int, high uint64, context *txContext, frame []byte) {
 		c.emit(n, high, context, segment)
 		at = end
 	}
+}
+
+// segmentFlags are a segment's TCP flags: FIN and PSH belong to the last, CWR to the first
+// (RFC 3168, 6.1.2; defaults of the masks in DTXTCPFLGL and DTXTCPFLGH).
+func segmentFlags(flags byte, first, last bool) byte {
+	if !last {
+		flags &^= 0x09
+	}
+	if !first {
+		flags &^= 0x80
+	}
+	return flags
 }
 
 // sum adds up the 16-bit words of b (RFC 1071), not folded.
