@@ -157,25 +157,36 @@ func (c *Card) place(queue int, frame []byte, low uint64, status uint32, tag uin
 		c.stat.missed(queue, control&srrctlDrop != 0)
 		return
 	}
-	length, group := len(frame), frame[0]&1 == 1
-	for i := head; ; i = q.ring.next(i) {
+	if !c.fill(queue, head, room, frame) {
+		return
+	}
+	i, rest := head, len(frame)
+	for ; rest > room; rest -= room {
+		c.handOver(q.ring, i, low, rxDone|uint64(room)<<32)
+		i = q.ring.next(i)
+	}
+	c.handOver(q.ring, i, low, uint64(status|rxDone|rxEOP)|uint64(rest)<<32|uint64(tag)<<48)
+	c.reg.store(base+offsetHead, q.ring.next(i))
+	c.stat.received(c, queue, len(frame), frame[0]&1 == 1)
+}
+
+// fill copies a frame into the buffers from descriptor i on. All of it must be there before
+// the first is handed over: a driver that found the beginning of a frame whose end has no
+// memory would put the next frame to it.
+func (c *Card) fill(queue int, i uint32, room int, frame []byte) bool {
+	r := c.rx[queue].ring
+	for ; len(frame) > 0; i = r.next(i) {
 		n := min(len(frame), room)
-		address, _ := q.ring.load(i)
+		address, _ := r.load(i)
 		data := c.config.Memory.Slice(address, n)
 		if data == nil {
-			// Where the rest stays is lost; the driver must find no descriptor in between.
 			c.breach(BreachDMA, "receive queue %d: %d octets at 0x%x", queue, n, address)
-			return
+			return false
 		}
 		copy(data, frame[:n])
-		if frame = frame[n:]; len(frame) == 0 {
-			c.handOver(q.ring, i, low, uint64(status|rxDone|rxEOP)|uint64(n)<<32|uint64(tag)<<48)
-			c.reg.store(base+offsetHead, q.ring.next(i))
-			break
-		}
-		c.handOver(q.ring, i, low, rxDone|uint64(n)<<32)
+		frame = frame[n:]
 	}
-	c.stat.received(c, queue, length, group)
+	return true
 }
 
 // handOver writes a descriptor back: the word with the done bit last, as one.
