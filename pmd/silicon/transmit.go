@@ -188,6 +188,9 @@ func (c *Card) process(q *txQueue, n int, high uint64, frame []byte) {
 		if high&(txTXSM|txTSE) != 0 {
 			c.breach(BreachOffloads, "transmit queue %d: segmentation or L4 checksum of an ESP packet", n)
 		}
+		if high&txTSE != 0 {
+			return // segments would leave in clear text; what the card does of 7.13.6.3 is not made here
+		}
 	}
 	switch {
 	case context == nil:
