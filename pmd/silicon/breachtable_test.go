@@ -1,10 +1,6 @@
 package silicon_test
 
-import (
-	"net/netip"
-
-	"espgw/pmd/silicon"
-)
+import "espgw/pmd/silicon"
 
 // pending hands descriptors to the card that it has not looked at yet: the next thing that
 // a test does happens before the card's next step.
@@ -36,9 +32,10 @@ func init() {
 	add(silicon.BreachRing, deeds{
 		"tail 64 of 64":  func(r *rig, _ *txRing) { r.put(txBlock(0)+ringTail, 64) },
 		"of 64,1 octets": func(r *rig, _ *txRing) { r.txQueue(1, 9) },
-	}, deeds{"tail 0": func(r *rig, _ *txRing) { r.put(txBlock(0)+ringTail, 0) }, "the smallest": func(r *rig, _ *txRing) {
-		r.txQueue(1, 8)
-	}})
+	}, deeds{
+		"tail 0":       func(r *rig, _ *txRing) { r.put(txBlock(0)+ringTail, 0) },
+		"the smallest": func(r *rig, _ *txRing) { r.txQueue(1, 8) },
+	})
 	add(silicon.BreachBusyTable, deeds{
 		"the SA is written": func(r *rig, q *txRing) { pending(q, marked()); r.txSA(1, saOf(1)) },
 		"the SA that a context in front names": func(r *rig, q *txRing) {
@@ -56,12 +53,15 @@ func init() {
 			r.txSA(1, saOf(1))
 		},
 	}, deeds{
-		"another SA":          func(r *rig, q *txRing) { pending(q, marked()); r.txSA(2, saOf(2)) },
-		"afterwards":          func(r *rig, q *txRing) { q.send(marked()); r.txSA(1, saOf(1)) },
-		"nothing is marked":   func(r *rig, q *txRing) { p := marked(); p.options = 0; pending(q, p); r.txSA(1, saOf(1)) },
-		"lookups off, idle":   func(r *rig, _ *txRing) { r.put(ipsTxIdx, 0) },
-		"a receive SA":        func(r *rig, q *txRing) { pending(q, marked()); r.rxSA(1, saOf(1), host4) },
-		"an entry that reads": func(r *rig, q *txRing) { pending(q, marked()); r.access(ipsTxIdx, indexRead|1<<3|indexOn) },
+		"another SA":        func(r *rig, q *txRing) { pending(q, marked()); r.txSA(2, saOf(2)) },
+		"afterwards":        func(r *rig, q *txRing) { q.send(marked()); r.txSA(1, saOf(1)) },
+		"nothing is marked": func(r *rig, q *txRing) { pending(q, packet{frame: fromHost(60)}); r.txSA(1, saOf(1)) },
+		"lookups off, idle": func(r *rig, _ *txRing) { r.put(ipsTxIdx, 0) },
+		"a receive SA":      func(r *rig, q *txRing) { pending(q, marked()); r.rxSA(1, saOf(1), host4) },
+		"the SA is read": func(r *rig, q *txRing) {
+			pending(q, marked())
+			r.access(ipsTxIdx, indexRead|1<<3|indexOn)
+		},
 	})
 	add(silicon.BreachBusyEngine, deeds{
 		"on": func(r *rig, q *txRing) {
@@ -91,7 +91,7 @@ func init() {
 		},
 	}, deeds{
 		"another SPI":     func(r *rig, _ *txRing) { r.rxSA(4, saOf(1), host4); r.rxSA(5, saOf(2), host4) },
-		"another address": func(r *rig, _ *txRing) { r.rxSA(4, saOf(1), host4); r.rxSA(5, saOf(1), netip.IPv4Unspecified()) },
+		"another address": func(r *rig, _ *txRing) { r.rxSA(4, saOf(1), host4); r.rxSA(5, saOf(1), peer4) },
 		"not valid": func(r *rig, _ *txRing) {
 			r.rxSA(4, saOf(1), host4)
 			r.rxIP(5, host4)

@@ -19,17 +19,14 @@ func (c *Card) open(frame []byte, v *frameView) (status uint32, inner byte) {
 	}
 	c.stat.counts.RxIPsec++
 	esp := frame[v.l4:v.end]
-	isESP := v.protocol == protocolESP
-	if len(esp) < espHeader {
-		return 0, 0
-	}
-	spi := binary.LittleEndian.Uint32(esp)
+	isESP, at := v.protocol == protocolESP, 0
 	if !isESP {
-		if len(esp) < 12 {
-			return 0, 0
-		}
-		spi = binary.LittleEndian.Uint32(esp[4:])
+		at = 4
 	}
+	if len(esp) < at+4 {
+		return 0, 0 // no SPI; whatever else is missing is an error of the length
+	}
+	spi := binary.LittleEndian.Uint32(esp[at:])
 	_, dst := v.addresses(frame)
 	i := c.lookup(tableAddress(dst), spi, v.v6, isESP)
 	if i < 0 {

@@ -38,7 +38,8 @@ func TestEntriesAreFoundByAddressAndSPI(t *testing.T) {
 		s := saOf(p.entry)
 		s.spi = p.spi
 		e := esp{sa: s, seq: 1, payload: counting(60), next: 17}
-		require.Equal(t, fromPeerESP(p.dst, e.opened()), q.receive(fromPeerESP(p.dst, e.sealed()))[0].data, "entry %d", p.entry)
+		got := q.receive(fromPeerESP(p.dst, e.sealed()))
+		require.Equal(t, fromPeerESP(p.dst, e.opened()), got[0].data, "entry %d", p.entry)
 	}
 	r.breached()
 }

@@ -42,7 +42,8 @@ func TestSealEveryLength(t *testing.T) {
 		r, q := sealRig(t)
 		for n := range 200 {
 			e := esp{sa: saOf(1), seq: uint32(n + 1), iv: uint64(n), payload: counting(n), next: 17}
-			require.Equal(t, [][]byte{toPeer(version, e.sealed())}, q.send(e.asks(version, 1)), "%s, %d octets", version, n)
+			sent := q.send(e.asks(version, 1))
+			require.Equal(t, [][]byte{toPeer(version, e.sealed())}, sent, "%s, %d octets", version, n)
 		}
 		r.breached()
 		require.EqualValues(t, 200, r.counts().TxSealed)
