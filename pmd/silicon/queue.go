@@ -9,19 +9,23 @@ import (
 // ring is a descriptor ring in the host's memory: two 64-bit words a descriptor.
 type ring []uint64
 
+// load is descriptor i; 0 where there is none: drivers write indices.
 func (r ring) load(i uint32) (low, high uint64) {
+	if i >= r.count() {
+		return 0, 0
+	}
 	return atomic.LoadUint64(&r[2*i]), atomic.LoadUint64(&r[2*i+1])
 }
 
 // count is the number of descriptors.
 func (r ring) count() uint32 { return uint32(len(r) / 2) }
 
-// next is the index after i.
+// next is the index after i; after one beyond the ring it is 0.
 func (r ring) next(i uint32) uint32 {
-	if i++; i == r.count() {
+	if i >= r.count()-1 {
 		return 0
 	}
-	return i
+	return i + 1
 }
 
 // txContext is a context descriptor that a queue keeps (7.2.3.2.3).

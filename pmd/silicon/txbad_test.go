@@ -164,6 +164,21 @@ func TestIndicesBeyondTheRing(t *testing.T) {
 	}
 }
 
+// TestHeadBeyondTheRingAsATableChanges: the card looks at what waits between head and tail
+// before it has seen that there is no such head.
+func TestHeadBeyondTheRingAsATableChanges(t *testing.T) {
+	for _, head := range []uint32{64, 1 << 20, 0xffffffff} {
+		r, q := sealRig(t)
+		pending(q, marked())
+		r.put(txBlock(0)+ringHead, head)
+		r.putKey(ipsTxKey, ipsTxSalt, saOf(1))
+		r.put(ipsTxIdx, indexWrite|1<<3|indexOn)
+		r.settle()
+		require.EqualValues(t, 1, r.card.Report().Breaches["ring"])
+		require.Zero(t, r.get(txBlock(0)+queueCtrl)&queueOn)
+	}
+}
+
 // TestStoreForwardLimit: 9.5 KB with CRC, for all packets, while SECTXCTRL.STORE_FORWARD is
 // set (datasheet 7.13.2.2).
 func TestStoreForwardLimit(t *testing.T) {
