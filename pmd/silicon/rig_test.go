@@ -31,8 +31,14 @@ type rig struct {
 // newRig is a card that has just been powered up.
 func newRig(t testing.TB, change ...func(*silicon.Config)) *rig {
 	t.Helper()
+	return newRigOf(t, 4<<20, change...)
+}
+
+// newRigOf has a host with so many octets of memory.
+func newRigOf(t testing.TB, memory int, change ...func(*silicon.Config)) *rig {
+	t.Helper()
 	r := &rig{
-		t: t, reg: make(silicon.Registers, silicon.BARSize/4), mem: newMemory(4 << 20), wire: &wire{},
+		t: t, reg: make(silicon.Registers, silicon.BARSize/4), mem: newMemory(memory), wire: &wire{},
 		now: time.Unix(1_800_000_000, 0),
 	}
 	config := silicon.Config{
