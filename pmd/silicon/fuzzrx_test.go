@@ -83,22 +83,19 @@ func FuzzReceive(f *testing.F) {
 
 // authentic says whether a frame that was opened gives, sealed again, the one that came.
 func authentic(opened, came []byte) bool {
-	for i, s := range []sa{saOf(1), saOf(2)} {
-		header := []int{20, 40}[i]
-		at := bytes.Index(opened, binary.BigEndian.AppendUint32(nil, s.spi))
-		if at < 14+header {
-			continue
-		}
-		ip := opened[at-header:]
-		end := at - header + int(binary.BigEndian.Uint16(ip[2:]))
-		if header == 40 {
-			end = at + int(binary.BigEndian.Uint16(ip[4:]))
-		}
-		text := slices.Clone(opened[at+16 : end-16])
-		sealed := s.gcm().Seal(nil, slices.Concat(s.salt[:], opened[at+8:at+16]), text, opened[at:at+8])
-		if bytes.Equal(slices.Concat(opened[:at+16], sealed, opened[end:]), came) {
-			return true
+	at := 14
+	for range 2 {
+		if kind := binary.BigEndian.Uint16(opened[at-2:]); kind == 0x8100 || kind == 0x88a8 {
+			at += 4
 		}
 	}
-	return false
+	ip, s := opened[at:], saOf(1)
+	header, end := 20, at+int(binary.BigEndian.Uint16(ip[2:]))
+	if ip[0]>>4 == 6 {
+		s, header, end = saOf(2), 40, at+40+int(binary.BigEndian.Uint16(ip[4:]))
+	}
+	packet := opened[at+header : end]
+	text := slices.Clone(packet[16 : len(packet)-16])
+	sealed := s.gcm().Seal(nil, slices.Concat(s.salt[:], packet[8:16]), text, packet[:8])
+	return bytes.Equal(slices.Concat(opened[:at+header], packet[:16], sealed, opened[end:]), came)
 }
