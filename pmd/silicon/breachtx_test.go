@@ -88,6 +88,10 @@ func init() {
 	}, deeds{"IPv4": sends(), "IPv6": sends6()})
 	add(silicon.BreachHeaders, deeds{
 		"IPLEN": sends(func(p *packet) { p.context.ipLen = 28 }),
+		"MACLEN with a tag that is none": sends(func(p *packet) {
+			*p = esp{sa: saOf(1)}.asks("IPv4", 1, 7)
+			p.frame[12], p.frame[13] = 0x91, 0x00
+		}),
 		"MACLEN beyond the packet": sends(func(p *packet) {
 			*p = esp{sa: saOf(1)}.asks("IPv4", 1)
 			p.context.macLen = len(p.frame) - 19

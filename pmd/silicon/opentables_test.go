@@ -68,6 +68,19 @@ func TestEntriesMove(t *testing.T) {
 	require.True(t, matches(old))
 }
 
+// TestEntriesOfOneSPI: where one goes, the others stay.
+func TestEntriesOfOneSPI(t *testing.T) {
+	r, q := openRig(t)
+	s := saOf(1)
+	r.rxSA(3, s, peer4)
+	r.rxSA(4, s, netip.MustParseAddr("192.0.2.1"))
+	r.rxSPI(3, 0, 0)
+	r.rxSPI(4, 4711, 4)
+	sealed := esp{sa: s, payload: counting(60)}.sealed()
+	require.EqualValues(t, statusMatched, q.receive(fromPeerESP(host4, sealed))[0].status())
+	require.EqualValues(t, statusNoSA, q.receive(fromPeerESP(peer4, sealed))[0].status())
+}
+
 // TestReceiveTablesAfterReset: with a new key alone an SA is whole again, for its address
 // and SPI were kept.
 func TestReceiveTablesAfterReset(t *testing.T) {

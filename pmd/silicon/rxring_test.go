@@ -91,6 +91,22 @@ func TestReceiveAllButOne(t *testing.T) {
 	}
 }
 
+// TestReceiveMoreThanABurst: what comes at once is taken, in order.
+func TestReceiveMoreThanABurst(t *testing.T) {
+	r := newRig(t)
+	q := r.rxQueue(0, 128, 2)
+	var frames [][]byte
+	for n := range 127 {
+		frames = append(frames, fromPeer(60+n))
+	}
+	r.arrive(frames...)
+	got := q.take()
+	require.Len(t, got, 127)
+	for i, d := range got {
+		require.Equal(t, frames[i], d.data)
+	}
+}
+
 // TestReceiveWritesNothingElse: neither behind the frame in a buffer, nor behind the ring.
 func TestReceiveWritesNothingElse(t *testing.T) {
 	r := newRig(t)
@@ -151,4 +167,13 @@ func TestLoopback(t *testing.T) {
 	got := rx.take()
 	require.Len(t, got, 1)
 	require.Equal(t, fromPeer(100), got[0].data)
+
+	r.put(hlreg0, 0x8003) // no padding: frames that no wire brings
+	short := fromPeer(100)[:14]
+	short[12], short[13] = 0x81, 0x00 // a tag's type, and no tag
+	require.Empty(t, tx.send(packet{frame: short}))
+	got = rx.take()
+	require.Len(t, got, 1)
+	require.Equal(t, short, got[0].data)
+	require.Zero(t, got[0].status()&rxVP)
 }

@@ -60,6 +60,8 @@ func TestTypeAndChecksums(t *testing.T) {
 		{"ARP", append(slices.Concat(cardMAC[:], peerMAC, []byte{8, 6}), make([]byte, 46)...), 0, done},
 		{"SNAP", append(slices.Concat(cardMAC[:], peerMAC, []byte{0, 46, 0xaa, 0xaa}), make([]byte, 44)...), 0, done},
 		{"total length beyond the frame", toCard(wrong(t4, 2)), 0, done},
+		{"payload length beyond the frame", toCard(wrong(t6, 5)), 0, done},
+		{"a fragment of IPv6", toCard(packet6(peer6, host6, 44, counting(24))), ptIPv6 | ptIPv6Ext, done},
 		{"header length of 16", toCard(append([]byte{0x44}, t4[1:]...)), 0, done},
 		{"version 5", toCard(append([]byte{0x55}, t4[1:]...)), 0, done},
 	} {

@@ -21,6 +21,37 @@ func TestSegmentationWithIPsecIsRefused(t *testing.T) {
 	}
 }
 
+// TestTableChangeBehindNonsense: descriptors of no sense in front do not hide the one that
+// asks for the SA.
+func TestTableChangeBehindNonsense(t *testing.T) {
+	r, q := sealRig(t)
+	q.write(context{idx: 5, sa: 1}.words())
+	q.write(memoryBase, 60|txIPSEC|idx(7))
+	pending(q, marked())
+	r.txSA(1, saOf(1))
+	r.settle()
+	r.breached("table-change-under-traffic", "tx-descriptor", "tx-descriptor")
+}
+
+// TestLookupsOffUnderTraffic is a change of the table, and the packet leaves in clear text.
+func TestLookupsOffUnderTraffic(t *testing.T) {
+	r, q := sealRig(t)
+	pending(q, marked())
+	r.put(ipsTxIdx, 0)
+	r.settle()
+	r.breached("table-change-under-traffic", "tx-clear")
+	require.EqualValues(t, 1, r.counts().LookupsOff)
+}
+
+// TestEngineOffUnderTraffic likewise.
+func TestEngineOffUnderTraffic(t *testing.T) {
+	r, q := sealRig(t)
+	pending(q, marked())
+	r.put(secTxCtrl, 1)
+	r.settle()
+	r.breached("engine-change-under-traffic", "tx-clear")
+}
+
 // TestStrictVersion: where the context's IPV4 bit is wrong, ESP is looked for behind the
 // packet's own header, or, with strict-version, behind the other version's.
 func TestStrictVersion(t *testing.T) {
