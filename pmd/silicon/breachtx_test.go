@@ -24,10 +24,11 @@ func init() {
 			r.txSA(2, sa{})
 			sends(func(p *packet) { p.context.sa = 2 })(r, q)
 		},
-	}, deeds{"programmed": func(r *rig, q *txRing) {
-		r.txSA(2, saOf(2))
-		sends(func(p *packet) { p.context.sa = 2 })(r, q)
-	}})
+	}, deeds{
+		"programmed":     sendsBy(saOf(2)),
+		"without a salt": sendsBy(sa{key: [16]byte{15: 1}}),
+		"a key of zeros": sendsBy(sa{salt: [4]byte{3: 1}}),
+	})
 	add(silicon.BreachAliased, deeds{"another SPI": twice(func(e *esp) { e.sa.spi++; e.iv++ })},
 		deeds{"the same": twice(func(e *esp) { e.seq++; e.iv++ })})
 	add(silicon.BreachIV, deeds{
@@ -117,6 +118,14 @@ func init() {
 
 // sends is to send one packet of SA 1 that the card cannot object to, but for a change.
 func sends(change ...func(*packet)) deed { return sendsOf("IPv4", change) }
+
+// sendsBy is to program entry 2 and to send a packet by it.
+func sendsBy(s sa) deed {
+	return func(r *rig, q *txRing) {
+		r.txSA(2, s)
+		sends(func(p *packet) { p.context.sa = 2 })(r, q)
+	}
+}
 
 func sends6(change ...func(*packet)) deed { return sendsOf("IPv6", change) }
 

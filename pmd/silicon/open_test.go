@@ -86,6 +86,8 @@ func TestOpenGMAC(t *testing.T) {
 			require.EqualValues(t, statusICV, got[0].status(), "octet %d", at)
 		}
 	}
+	require.EqualValues(t, 40, r.counts().RxOpened)
+	require.EqualValues(t, 200, r.counts().RxICVFailed)
 }
 
 // TestOpenBehindTags: datasheet 7.13.2.2. With skip-tagged they are no IPsec packets.

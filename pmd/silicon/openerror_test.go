@@ -15,7 +15,8 @@ func good() esp { return esp{sa: saOf(1), seq: 1, iv: 3, payload: counting(64), 
 func TestNoMatch(t *testing.T) {
 	packet := packet4(peer4, host4, 50, good().sealed())
 	nothing := func(*rig) {}
-	for _, test := range []struct {
+	const lookedFor = 6 // for the first so many an SA is looked for
+	for i, test := range []struct {
 		name   string
 		frame  []byte
 		change func(r *rig)
@@ -50,6 +51,7 @@ func TestNoMatch(t *testing.T) {
 			require.Equal(t, pad(test.frame), got[0].data, "untouched")
 			require.Zero(t, got[0].status()&(rxSECP|secErr))
 			require.Zero(t, r.counts().RxOpened)
+			require.Equal(t, i < lookedFor, r.counts().RxNoSA == 1)
 			r.breached()
 		})
 	}

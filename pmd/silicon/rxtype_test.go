@@ -14,6 +14,13 @@ func wrong(ip []byte, at int) []byte {
 	return ip
 }
 
+// halved is a packet with 1 in one of the octets of its checksum, and 0 in the other.
+func halved(ip []byte, at int) []byte {
+	ip = slices.Clone(ip)
+	ip[at] = 1
+	return ip
+}
+
 // TestTypeAndChecksums: dword 0's packet type, and what dword 2 says of checksums
 // (reference 3.4).
 func TestTypeAndChecksums(t *testing.T) {
@@ -39,6 +46,8 @@ func TestTypeAndChecksums(t *testing.T) {
 		{"with two tags", toCard(t4, 5, 6), ptIPv4 | ptTCP, l34},
 		{"padding behind the packet", append(toCard(t4), 1, 2, 3), ptIPv4 | ptTCP, l34},
 		{"UDP without a checksum", toCard(unsummed), ptIPv4 | ptUDP, l3},
+		{"UDP with half a checksum", toCard(halved(unsummed, 26)), ptIPv4 | ptUDP, l34 | rxL4E},
+		{"UDP with the other half", toCard(halved(unsummed, 27)), ptIPv4 | ptUDP, l34 | rxL4E},
 		{"UDP over IPv6 must have one", toCard(unsummed6), ptIPv6 | ptUDP, done | rxL4CS | rxL4E},
 		{"IPv4 header wrong", toCard(wrong(t4, 8)), ptIPv4 | ptTCP, l3 | rxIPE},
 		{"TCP wrong", toCard(wrong(t4, 39)), ptIPv4 | ptTCP, l34 | rxL4E},

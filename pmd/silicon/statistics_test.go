@@ -12,6 +12,7 @@ const (
 	mpc            = 0x03fa0
 	prc64          = 0x0405c // and five larger classes, 4 octets apart
 	gorc           = 0x04088
+	mprc           = 0x0407c
 	gptc           = 0x04080
 	gotc           = 0x04090
 	tor            = 0x040c0
@@ -163,7 +164,7 @@ func TestMissedStatistics(t *testing.T) {
 	}
 }
 
-// TestGroupStatistics: multicasts and broadcasts that are sent.
+// TestGroupStatistics: multicasts and broadcasts that are sent, multicasts that are received.
 func TestGroupStatistics(t *testing.T) {
 	r := newRig(t)
 	q := r.txQueue(0, 64)
@@ -176,6 +177,14 @@ func TestGroupStatistics(t *testing.T) {
 	q.send(packet{frame: framed(broadcast...)})
 	r.statistics()
 	require.EqualValues(t, 1, r.card.Read(bptc))
+	rx := r.rxQueue(0, 64, 2)
+	r.put(fctrl, fctrlMPE)
+	rx.receive(fromPeer(60))
+	r.statistics()
+	require.Zero(t, r.card.Read(mprc))
+	rx.receive(framed(0x01, 0, 0x5e, 0, 0, 1))
+	r.statistics()
+	require.EqualValues(t, 1, r.card.Read(mprc))
 }
 
 // TestWhatIsNotDeliveredIsNotCounted as received by a queue.

@@ -88,6 +88,17 @@ func TestIPv4Checksum(t *testing.T) {
 	r.breached()
 }
 
+// TestIPv4ChecksumOfAHeaderAlone: there may be nothing behind it.
+func TestIPv4ChecksumOfAHeaderAlone(t *testing.T) {
+	r := newRig(t)
+	q := r.txQueue(0, 64)
+	want := ethernet(peerMAC, packet4(host4, peer4, 59, nil))
+	frame := slices.Clone(want)
+	frame[24], frame[25] = 0, 0
+	require.Equal(t, [][]byte{pad(want)}, q.send(packet{frame: frame, context: &context{}, options: txIXSM}))
+	r.breached()
+}
+
 func TestBothChecksums(t *testing.T) {
 	r := newRig(t)
 	q := r.txQueue(0, 64)
