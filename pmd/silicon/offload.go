@@ -49,15 +49,22 @@ func (c *Card) segment(n int, high uint64, context *txContext, frame []byte) {
 	l3, l4 := context.macLen(), context.macLen()+context.ipLen()
 	data := l4 + context.l4Len()
 	size := context.segmentSize()
-	if context.l4Type() != l4TCP || size == 0 || context.l4Len() < 20 || context.ipLen() < 20 || data > len(frame) {
+	v4 := l3 < len(frame) && frame[l3]>>4 == 4
+	least := 40
+	if v4 {
+		least = 20
+	}
+	if context.l4Type() != l4TCP || size == 0 || context.l4Len() < 20 || context.ipLen() < least || data > len(frame) {
 		c.breach(BreachHeaders, "segmentation: headers of %d, %d, %d octets, segments of %d",
 			l3, context.ipLen(), context.l4Len(), size)
 		return
 	}
+	if v4 != context.v4() {
+		c.breach(BreachVersion, "segmentation: IPV4 is %v, the packet's version %d", context.v4(), frame[l3]>>4)
+	}
 	if int(high>>46) != len(frame)-data {
 		c.breach(BreachFraming, "segmentation: PAYLEN is %d of %d octets", high>>46, len(frame)-data)
 	}
-	v4 := frame[l3]>>4 == 4
 	id, sequence, flags := binary.BigEndian.Uint16(frame[l3+4:]), binary.BigEndian.Uint32(frame[l4+4:]), frame[l4+13]
 	segment := make([]byte, 0, data+size+4+60)
 	for at, k := data, 0; at < len(frame); k++ {

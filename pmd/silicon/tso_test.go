@@ -154,6 +154,20 @@ func TestSegmentationDone(t *testing.T) {
 	require.True(t, q.done(1))
 }
 
+// TestSegmentationOfTheOtherVersion: the card goes by the context's IPV4 bit when it mends
+// lengths and checksums; the model goes by the packet, and says so.
+func TestSegmentationOfTheOtherVersion(t *testing.T) {
+	for version := range versions {
+		r := newRig(t)
+		q := r.txQueue(0, 64)
+		ip := bigTCP(version, 0, tcpACK, counting(300))
+		sent := sendBig(q, ip, 100, func(p *packet) { p.context.v6 = version == "IPv4" })
+		require.Len(t, sent, 3)
+		require.Equal(t, ethernet(peerMAC, segmentsOf(ip, 100)[2]), sent[2])
+		r.breached("tx-ip-version")
+	}
+}
+
 // TestSegmentationThatCannotBe: nothing is sent.
 func TestSegmentationThatCannotBe(t *testing.T) {
 	for name, change := range map[string]func(*packet){
@@ -162,6 +176,10 @@ func TestSegmentationThatCannotBe(t *testing.T) {
 		"L4LEN below 20":   func(p *packet) { p.context.l4Len = 16 },
 		"IPLEN below 20":   func(p *packet) { p.context.ipLen = 16 },
 		"headers too long": func(p *packet) { p.context.ipLen = 511 },
+		"IPLEN of 20 for IPv6": func(p *packet) {
+			p.context.ipLen, p.context.v6, p.payLen = 20, true, p.payLen+20
+			p.frame = ethernet(peerMAC, bigTCP("IPv6", 0, tcpACK, counting(300)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
