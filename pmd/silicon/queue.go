@@ -48,15 +48,14 @@ type rxQueue struct {
 // those that have become so.
 func (c *Card) findQueues() {
 	c.activeTx = c.activeTx[:0]
-	if c.reg.load(regDMATXCTL)&txEnable != 0 {
-		for n := range queues {
-			if c.reg.load(txQueueBase(n)+offsetQueueCtrl)&queueEnable == 0 {
-				if c.tx[n].ring != nil {
-					c.tx[n] = txQueue{}
-				}
-			} else if c.findRing(&c.tx[n].ring, txQueueBase(n)) {
-				c.activeTx = append(c.activeTx, n)
+	sends := c.reg.load(regDMATXCTL)&txEnable != 0
+	for n := range queues {
+		if c.reg.load(txQueueBase(n)+offsetQueueCtrl)&queueEnable == 0 {
+			if c.tx[n].ring != nil {
+				c.tx[n] = txQueue{}
 			}
+		} else if sends && c.findRing(&c.tx[n].ring, txQueueBase(n)) {
+			c.activeTx = append(c.activeTx, n)
 		}
 	}
 	c.activeRx = c.activeRx[:0]
