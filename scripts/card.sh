@@ -59,7 +59,10 @@ for word; do
 done
 if [ ${#cases[@]} -eq 0 ]; then
     cases=("${all[@]}")
-    if [ $quick = yes ]; then cases=(inline inline-fallback flap churn); fi
+    if [ $quick = yes ]; then
+        cases=(inline inline-fallback flap churn)
+        churn_operations=1000
+    fi
 fi
 
 [ "$(id -u)" -eq 0 ] || fail "network namespaces and huge pages need root"

@@ -116,3 +116,31 @@ card = json.load(open(sys.argv[2]))["cards"][0]["counters"]["rx_icv_failed"]
 print(drops, card)
 sys.exit(drops != card)' "$out/$run-$1.json" "$out/$run-$1.card.json"
 }
+
+# churn: thousands of random adds and removals, under traffic both ways; nothing in the clear, no wrong key, no IV twice.
+churn_operations=${CHURN:-10000}
+
+case_churn() {
+    local seed=${SEED:-$RANDOM}
+    config_empty
+    protect 4 1 proto tcp
+    protect 4 1 proto udp
+    offloaded 0x1001 AB 1 "$gcm" 20 128 replay-window 1024
+    offloaded 0x1002 BA 1 "$gcm" 20 128 replay-window 1024
+    inline_up card none
+    capture_start "$run"
+    ip netns exec "$hostA" timeout 300 iperf3 -c 14.0.0.70 -u -b 3M -l 700 -t 300 --bidir >"$work/udp.txt" 2>&1 &
+    stream=$!
+    sleep 0.5
+    check "under UDP both ways: $churn_operations random adds and removals (SEED=$seed)" "$here/card-churn.py" \
+        "$work/A.sock" "$work/B.sock" "$out/$run-A.xfrm" "$out/$run-B.xfrm" $churn_operations "$seed"
+    cat "$work/check"
+    check "TCP while it settles" tcp "$hostA" 14.0.0.70 -n 1M
+    stream_stop
+    capture_stop
+    gateways_down
+    wire_checks --clear arp,nd --min 0
+    counters_checks A
+    counters_checks B
+    card_saw A 500
+}
