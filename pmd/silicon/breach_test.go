@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -95,6 +96,20 @@ func TestRecorderGetsRemarks(t *testing.T) {
 	require.Equal(t, []bool{true, true, true, false}, tape.sent)
 	require.Equal(t, [][]byte{fromHost(70), fromHost(80), fromHost(90), fromPeer(100)}, tape.frames)
 	require.Equal(t, []int{0, 1, 0, 0}, tape.remarks)
+}
+
+// TestRemarksOfAFrameAreBounded: a packet of 300 segments that are all wrong.
+func TestRemarksOfAFrameAreBounded(t *testing.T) {
+	var tape tape
+	r := newRig(t, func(c *silicon.Config) { c.Recorder = &tape })
+	q := r.txQueue(0, 64)
+	sendBig(q, bigTCP("IPv4", 0, tcpACK, counting(300)), 1, func(p *packet) {
+		p.context.ipLen, p.context.l4Len = 24, 20 // 4 octets into TCP: no segment's IPv4 header is of 24
+		p.payLen = 296
+	})
+	require.Len(t, tape.frames, 296)
+	require.EqualValues(t, 296, r.card.Report().Breaches["tx-header-lengths"])
+	require.Equal(t, 50, slices.Max(tape.remarks))
 }
 
 // tape is a recorder.

@@ -60,7 +60,7 @@ const (
 	BreachIndex Breach = "table-index"
 )
 
-// remarksMax bounds the remarks in words that are kept.
+// remarksMax bounds the remarks in words that are kept, of all frames and of the one in hand.
 const remarksMax = 50
 
 type witness struct {
@@ -79,5 +79,7 @@ func (c *Card) breach(b Breach, format string, args ...any) {
 	if w.breaches[b] <= 5 && len(w.remarks) < remarksMax {
 		w.remarks = append(w.remarks, text)
 	}
-	w.frame = append(w.frame, text)
+	if len(w.frame) < remarksMax { // where nothing is sent, nobody empties it
+		w.frame = append(w.frame, text)
+	}
 }
