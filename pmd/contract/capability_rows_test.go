@@ -1,0 +1,4 @@
+package contract_test
+
+// capabilityRows are to be written.
+var capabilityRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// egressRows are to be written.
+var egressRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// ingressRows are to be written.
+var ingressRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// keyRows are to be written.
+var keyRows []row

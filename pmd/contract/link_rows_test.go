@@ -1,0 +1,4 @@
+package contract_test
+
+// linkRows are to be written.
+var linkRows []row

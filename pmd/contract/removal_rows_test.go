@@ -1,0 +1,4 @@
+package contract_test
+
+// removalRows are to be written.
+var removalRows []row

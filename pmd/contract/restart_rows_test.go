@@ -1,0 +1,4 @@
+package contract_test
+
+// restartRows are to be written.
+var restartRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// ruleRows are to be written.
+var ruleRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// tableRows are to be written.
+var tableRows []row

@@ -1,0 +1,4 @@
+package contract_test
+
+// unopenedRows are to be written.
+var unopenedRows []row
