@@ -63,19 +63,23 @@ func TestProtocolChoosesAmongDuplicates(t *testing.T) {
 }
 
 // TestDuplicates: of two valid SAs of one SPI and address the lowest counts, or, with
-// highest-duplicate, the highest.
+// highest-duplicate, the highest; whichever was programmed first.
 func TestDuplicates(t *testing.T) {
+	low, high := saOf(8), saOf(9)
+	low.spi, high.spi = 5, 5
 	for _, highest := range []bool{false, true} {
-		r, q := openRig(t, set("highest-duplicate="+yes(highest)))
-		other := saOf(9)
-		other.spi = saOf(1).spi
-		r.rxSA(900, other, host4)
-		r.breached("rx-duplicate-sa")
-		for counts, s := range map[bool]sa{false: saOf(1), true: other} {
-			e := good()
-			e.sa = s
-			got := q.receive(fromPeerESP(host4, e.sealed()))
-			require.Equal(t, counts == highest, got[0].status() == statusMatched)
+		for _, entries := range [][]int{{20, 900}, {900, 20}} {
+			r, q := openRig(t, set("highest-duplicate="+yes(highest)))
+			for _, i := range entries {
+				r.rxSA(i, map[int]sa{20: low, 900: high}[i], host4)
+			}
+			r.breached("rx-duplicate-sa")
+			for isHigh, s := range map[bool]sa{false: low, true: high} {
+				e := good()
+				e.sa = s
+				got := q.receive(fromPeerESP(host4, e.sealed()))
+				require.Equal(t, isHigh == highest, got[0].status() == statusMatched)
+			}
 		}
 	}
 }
