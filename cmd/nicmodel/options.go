@@ -37,7 +37,7 @@ func newFlags(o *options, faults, settings *[]string) *pflag.FlagSet {
 	f.Usage = func() {}
 	f.IntVar(&o.ports, "ports", 1, fmt.Sprintf("cards on the bus, 1 to %d: 0000:01:00.0 and so on", bus.MaxDevices))
 	f.StringArrayVar(&o.wires, "wire", nil, "what port 0, 1, ... is plugged into; again for the next port:\n"+
-		"none | loop | pair | tap:NAME | af_packet:NAME | pcap:IN,OUT | unix:PATH")
+		wireKinds)
 	f.StringVar(&o.device, "device", "82599", "the card")
 	f.BoolVar(&o.strict, "strict", false, "exit with status 3 when a card saw a breach of its contract")
 	f.StringVar(&o.record, "record", "", "pcapng `FILE` of what was on the wires, with the breaches as comments")

@@ -26,10 +26,11 @@ var layers = []layer{
 	{folder: "pmd/emu/probe", may: []string{"pmd", "pmd/emu"}, native: true},
 	{folder: "pmd/contract", may: []string{"pmd", "golang.org/x/sys"}},
 	{folder: "pmd/silicon", may: []string{"golang.org/x/sys"}, native: true},
+	{folder: "pmd/silicon/wire", may: []string{"pmd/silicon", "golang.org/x/sys", "github.com/gopacket/gopacket"}, native: true},
 	{folder: "pmd/silicon/trap", may: []string{"pmd/silicon", "golang.org/x/sys", "golang.org/x/arch"}, native: true},
 	{folder: "pmd/pmdtest", may: []string{"pmd", "golang.org/x/sys", "github.com/stretchr/testify"}, native: true},
 	{folder: "ipsec", may: []string{"ipsec/packet", "ipsec/esp", "sa", "sa/durable", "pmd", "golang.org/x/sys"}},
-	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "pmd/emu", "pmd/silicon", "pmd/silicon/trap", "golang.org/x/sys", "github.com/spf13/pflag"}},
+	{folder: "cmd", may: []string{"ipsec", "ipsec/esp", "sa", "sa/xfrm", "sa/durable", "pmd", "pmd/emu", "pmd/silicon", "pmd/silicon/trap", "pmd/silicon/wire", "golang.org/x/sys", "github.com/spf13/pflag"}},
 	{folder: "scripts"},
 }
 
