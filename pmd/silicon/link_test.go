@@ -132,9 +132,11 @@ func TestInterruptRegistersSeen(t *testing.T) {
 	require.EqualValues(t, 0x4, r.get(eims))
 	r.card.Write(eicr, 0x1)
 	require.EqualValues(t, 0x4, r.get(eicr))
+	r.card.Write(eics, 0x4)
+	require.Equal(t, 2, r.interrupts, "software's own cause")
 	r.card.Write(eimc, 0xffffffff)
 	r.card.Write(eics, 0x4)
-	require.Equal(t, 1, r.interrupts)
+	require.Equal(t, 2, r.interrupts)
 	require.EqualValues(t, 0x4, r.card.Read(eicr))
 	require.Zero(t, r.get(eicr))
 }

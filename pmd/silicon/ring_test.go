@@ -79,6 +79,37 @@ func TestHeadBeyondTheRingAsATableChanges(t *testing.T) {
 	}
 }
 
+// TestReceiveRingIsLookedUpAnew likewise.
+func TestReceiveRingIsLookedUpAnew(t *testing.T) {
+	r := newRig(t)
+	old := r.rxQueue(0, 64, 2)
+	require.Len(t, old.receive(fromPeer(60)), 1)
+	r.put(rxBlock(0)+queueCtrl, 0)
+	r.settle()
+	q := r.rxQueue(0, 32, 2)
+	require.Len(t, q.receive(fromPeer(99)), 1)
+	require.Empty(t, old.take())
+}
+
+// TestQueueOffAtOnce: from the very next step on nothing moves, though the card looks for
+// queues in each 16th only.
+func TestQueueOffAtOnce(t *testing.T) {
+	for steps := range 17 {
+		r := newRig(t)
+		tx, rx := r.txQueue(0, 64), r.rxQueue(0, 64, 2)
+		for range steps {
+			r.step()
+		}
+		pending(tx, packet{frame: fromHost(60)})
+		r.put(txBlock(0)+queueCtrl, 0)
+		r.put(rxBlock(0)+queueCtrl, 0)
+		require.Empty(t, rx.receive(fromPeer(60)))
+		require.Empty(t, r.wire.take())
+		require.EqualValues(t, 1, r.counts().RxMissed)
+		r.breached()
+	}
+}
+
 // TestRingIsLookedUpAnew when its queue was off, whether or not DMATXCTL.TE was off, too;
 // its contexts are gone.
 func TestRingIsLookedUpAnew(t *testing.T) {

@@ -122,7 +122,7 @@ func TestQueueMaps(t *testing.T) {
 	}
 	r.put(mrqc, mrqcAll)
 	rx, tx := r.rxQueue(6, 64, 2), r.txQueue(6, 64)
-	for _, counter := range []int{0, 1, 15} {
+	for _, counter := range []int{0, 1, 15, 16} { // there is no 16th
 		r.put(rqsmr+4, uint32(counter)<<16) // queue 6
 		r.put(tqsm+4, uint32(counter)<<16)
 		rx.receive(frame, frame)
