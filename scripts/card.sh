@@ -15,8 +15,7 @@
 #   flap             the link goes down and comes up under TCP
 #   churn            thousands of random adds and removals under traffic
 #   icv              the card finds wrong ICVs
-#   both             both ports of one process are cards
-#   testpmd, secgw   smoke tests: other programs on the same cards
+#   testpmd          another program on the same cards: each path of the driver
 #
 # Everything seen is left in build/card. Exit status: 0 all passed, 1 something failed, 2 it could not be run.
 set -euo pipefail
@@ -45,7 +44,7 @@ here=$PWD/scripts
 # shellcheck disable=SC2034 # of lab-inline.sh
 ixgbe=card
 cases=() quick=no
-all=(inline inline-fallback inline-many inline-restart rekey flap churn icv both testpmd secgw)
+all=(inline inline-fallback inline-many inline-restart rekey flap churn icv testpmd)
 for word; do
     case " ${all[*]} " in
     *" $word "*) cases+=("$word") ;;

@@ -144,3 +144,59 @@ case_churn() {
     counters_checks B
     card_saw A 500
 }
+
+# testpmd: the driver's receive and transmit paths, each with another setting of testpmd as gateway A's place. Side B is espgw
+# without policies.
+case_testpmd() {
+    local name=$run mode
+    for mode in ${TESTPMD:-vector scalar jumbo checksum queues}; do
+        run=$name-$mode
+        config_empty
+        testpmd_start $mode
+        if [ $mode = jumbo ]; then set_mtu 8000 9000; fi
+        gateway_start B "$([ $mode = jumbo ] && echo 8000,9000 || echo 1500,1600)" --xfrm "$out/$run-B.xfrm"
+        wait_for 15 gateway_started B || fail "gateway B did not start"
+        wait_for 20 grep -q 'packet forwarding - ports' "$out/$run-A.log" || fail "testpmd did not start: $out/$run-A.log"
+        check "TCP from A to B" tcp "$hostA" 14.0.0.70 -n 3M
+        check "TCP from B to A" tcp "$hostA" 14.0.0.70 -n 3M -R
+        check "ping, all answered, sizes 0, 56 and 1472" pings 14.0.0.70 1472
+        if [ $mode = jumbo ]; then
+            check "ping, all answered, size 7972" ping_all "$hostA" 14.0.0.70 7972 -M "do"
+            set_mtu 1500 1600
+        fi
+        gateways_down
+        check "cards: no breach of their contract; what came went on, but for the last when it ended" "$here/card-report.py" \
+            "$out/$run-A.card.json" breaches=0 tx_clear=0 rx_missed=0 'tx_frames>=1000' "tx_frames>=$(($(card_counter rx_frames) * 99 / 100))"
+    done
+    run=$name
+}
+
+# testpmd_start MODE: on two cards, one at each side of gateway A.
+testpmd_start() {
+    local options=(--forward-mode=io)
+    case $1 in
+    scalar) options+=(--rxd=1000 --txd=992 --txrst=16 --txfreet=16) ;;
+    jumbo) options+=(--max-pkt-len=9018 --enable-scatter --tx-offloads=0x8000) ;;
+    checksum)
+        printf 'csum mac-swap off %s\n' 0 1 >"$work/csum"
+        printf 'port stop all\ncsum set %s hw 0\ncsum set %s hw 0\ncsum set %s hw 0\n' ip udp tcp >>"$work/csum"
+        printf 'csum set %s hw 1\ncsum set %s hw 1\ncsum set %s hw 1\nport start all\nset fwd csum\nstart\n' ip udp tcp >>"$work/csum"
+        options=(-i "--cmdline-file=$work/csum" --enable-rx-cksum)
+        ;;
+    queues) options+=(--rxq=2 --txq=2 --rss-ip) ;;
+    esac
+    card_table+=("$run-A")
+    mkfifo "$work/$run.in"
+    sleep 1000 >"$work/$run.in" & # or testpmd would end at once
+    background+=($!)
+    disown
+    nicmodel_in "$gwA" "$run-A" --strict --ports 2 --wire af_packet:lan --wire af_packet:eth4 -- \
+        stdbuf -oL dpdk-testpmd --lcores "0@$work_cpu,1@$work_cpu" -m 192 --huge-unlink=always --no-telemetry --file-prefix "$lab-gwA" -- \
+        "${options[@]}" <"$work/$run.in" >"$out/$run-A.log" 2>&1 &
+    gateway_pid[A]=$!
+}
+
+card_counter() { # NAME: of both cards of side A
+    python3 -c 'import json, sys; print(sum(c["counters"][sys.argv[2]] for c in json.load(open(sys.argv[1]))["cards"]))' \
+        "$out/$run-A.card.json" "$1"
+}

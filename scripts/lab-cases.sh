@@ -8,18 +8,28 @@ iperf_mbits() {
 print(round(json.load(open(sys.argv[1]))["end"]["sum_received"]["bits_per_second"] / 1e6))' "$work/iperf.json"
 }
 
-# tcp NAMESPACE ADDRESS IPERF3-OPTION...
+# tcp NAMESPACE ADDRESS IPERF3-OPTION... (with -J, iperf3's status is 0 also when it could not connect)
 tcp() {
     local ns=$1 address=$2
     shift 2
-    in_ns "$ns" timeout 20 iperf3 -J -c "$address" "$@" >"$work/iperf.json" 2>&1
+    in_ns "$ns" timeout 20 iperf3 -J -c "$address" "$@" >"$work/iperf.json" 2>&1 && iperf_received "$work/iperf.json"
 }
 
+# iperf_received FILE: there was no error, and something arrived.
+iperf_received() {
+    python3 -c 'import json, sys
+said = json.load(open(sys.argv[1]))
+received = said["end"].get("sum_received", {}).get("bytes", 0)
+print(said.get("error", ""), received, "octets received")
+sys.exit("error" in said or received == 0)' "$1"
+}
+
+# An answer has a ttl; the host's own "unreachable" has a number, too.
 # ping_all NAMESPACE ADDRESS SIZE [OPTION...]: all answered. Whether the last one is does not count: ping waits for it
 # no longer than two round trips, which a busy machine can take.
 ping_all() {
     in_ns "$1" ping -c 21 -i 0.01 -s "$3" "${@:4}" "$2" >"$work/ping" || true
-    if [ "$(grep -oE 'icmp_seq=([1-9]|1[0-9]|20)\b' "$work/ping" | sort -u | wc -l)" != 20 ]; then
+    if [ "$(grep -oE 'icmp_seq=([1-9]|1[0-9]|20) ttl=' "$work/ping" | sort -u | wc -l)" != 20 ]; then
         cat "$work/ping"
         return 1
     fi

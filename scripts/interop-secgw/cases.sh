@@ -31,7 +31,7 @@ pings() {
     shift 2
     for size; do
         in_ns "$ns" ping -c 20 -w 10 -i 0.01 -M "do" -s "$size" "$address" >"$work/ping" || true
-        if [ "$(grep -oE 'icmp_seq=([1-9]|1[0-9]|20)\b' "$work/ping" | sort -u | wc -l)" != 20 ]; then
+        if [ "$(grep -oE 'icmp_seq=([1-9]|1[0-9]|20) ttl=' "$work/ping" | sort -u | wc -l)" != 20 ]; then
             cat "$work/ping"
             return 1
         fi
