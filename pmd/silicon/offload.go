@@ -89,7 +89,8 @@ func (c *Card) segment(n int, high uint64, context *txContext, frame []byte) {
 }
 
 // segmentFlags are a segment's TCP flags: FIN and PSH belong to the last, CWR to the first
-// (RFC 3168, 6.1.2; defaults of the masks in DTXTCPFLGL and DTXTCPFLGH).
+// (RFC 3168, 6.1.2). The card has masks for that, DTXTCPFLGL and DTXTCPFLGH; that this is
+// their default was not looked up.
 func segmentFlags(flags byte, first, last bool) byte {
 	if !last {
 		flags &^= 0x09

@@ -144,7 +144,7 @@ func (c *Card) keepContext(q *txQueue, low, high uint64) {
 }
 
 // writeBack says that descriptors are done, where the driver has asked for it. One of no
-// octets is not written back (7.2.3.2.4).
+// octets is not written back (X550 datasheet).
 func (c *Card) writeBack(q *txQueue, head, next uint32) {
 	for i := head; i != next; i = q.ring.next(i) {
 		if _, high := q.ring.load(i); high&txRS != 0 && descriptorLen(high) > 0 {

@@ -104,7 +104,7 @@ func TestSegmentation(t *testing.T) {
 }
 
 // TestSegmentationFlags: FIN and PSH belong to the last segment, CWR to the first
-// (RFC 3168, 6.1.2; the defaults of the card's flag masks), the others to all.
+// (RFC 3168, 6.1.2), the others to all.
 func TestSegmentationFlags(t *testing.T) {
 	r := newRig(t)
 	q := r.txQueue(0, 64)
