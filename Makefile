@@ -46,6 +46,13 @@ interop: ## two peers, at length: the Linux kernel in QEMU, and DPDK's ipsec-sec
 	@scripts/interop.sh
 	@scripts/interop-secgw.sh
 
+.PHONY: card
+card: ## espgw, testpmd and ipsec-secgw on DPDK's own ixgbe driver, on modelled 82599 cards; root, sets up huge pages
+	@scripts/setup.sh interop
+	@$(MAKE) --no-print-directory bin/espgw
+	@scripts/card.sh
+	@scripts/card-secgw.sh
+
 .PHONY: kill
 kill: ## gateways are killed under load, 50 times and more: no nonce twice, no packet again; root
 	@scripts/setup.sh lab

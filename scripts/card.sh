@@ -78,11 +78,11 @@ flock -n 9 || {
 rm -rf "$out"
 mkdir -p "$out"
 work=$(mktemp -d)
-trap network_down EXIT
 trap 'exit 130' INT TERM
 
 card_cpus
 card_memory 384
+trap 'network_down; card_memory_back' EXIT
 network_up
 run_cases
 card_rows

@@ -135,8 +135,8 @@ case_churn() {
     check "under UDP both ways: $churn_operations random adds and removals (SEED=$seed)" "$here/card-churn.py" \
         "$work/A.sock" "$work/B.sock" "$out/$run-A.xfrm" "$out/$run-B.xfrm" $churn_operations "$seed"
     cat "$work/check"
-    check "TCP while it settles" tcp "$hostA" 14.0.0.70 -n 1M
     stream_stop
+    check "TCP after that" wait_for 20 tcp "$hostA" 14.0.0.70 -n 1M
     capture_stop
     gateways_down
     wire_checks --clear arp,nd --min 0

@@ -17,9 +17,13 @@ card_cpus() {
 # card_memory MEGABYTES: at least that much of free huge pages of 2 MiB, and a place to map them from.
 card_memory() {
     local pages=/sys/kernel/mm/hugepages/hugepages-2048kB want=$(($1 / 2)) free
+    pages_before=$(cat $pages/nr_hugepages)
     free=$(cat $pages/free_hugepages)
     if [ "$free" -lt $want ]; then
-        echo $(($(cat $pages/nr_hugepages) + want - free)) >$pages/nr_hugepages
+        sync
+        echo 3 >/proc/sys/vm/drop_caches # what is cached lies between free memory
+        echo 1 >/proc/sys/vm/compact_memory
+        echo $((pages_before + want - free)) >$pages/nr_hugepages
     fi
     free=$(cat $pages/free_hugepages)
     [ "$free" -ge $want ] || fail "$((free * 2)) MiB of free huge pages of 2 MiB, $1 are needed"
@@ -43,6 +47,9 @@ card_start() {
         --idle-backoff 50us --control "$work/$side.sock" --stats-json "$out/$name.json" "$@" >"$out/$name.log" 2>&1 &
     gateway_pid[$side]=$!
 }
+
+# card_memory_back: as many huge pages as before.
+card_memory_back() { echo "$pages_before" >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages; }
 
 # nicmodel_in NAMESPACE NAME OPTION... -- COMMAND...: becomes nicmodel. What the cards saw is in NAME.card.json, their wire
 # in NAME.pcapng.
