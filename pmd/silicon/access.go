@@ -33,6 +33,12 @@ func (c *Card) Write(offset, value uint32) {
 	case regEIMC:
 		c.reg.clear(regEIMS, value)
 	case regSTATUS, regLINKS, regSECTXSTAT, regSECRXSTAT: // the card's to tell
+	case regIPSTXIDX:
+		c.faults.heldBack[0] = 0
+		c.reg.store(offset, value)
+	case regIPSRXIDX:
+		c.faults.heldBack[1] = 0
+		c.reg.store(offset, value)
 	default:
 		c.reg.store(offset, value)
 	}

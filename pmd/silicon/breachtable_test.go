@@ -84,6 +84,18 @@ func init() {
 	})
 	add(silicon.BreachDuplicate, deeds{
 		"both valid": func(r *rig, _ *txRing) { r.rxSA(4, saOf(1), host4); r.rxSA(5, saOf(1), host4) },
+		"the SPI comes last": func(r *rig, _ *txRing) {
+			r.rxSA(4, saOf(1), host4)
+			r.rxKey(5, saOf(2), modValid|modESP)
+			r.rxIP(5, host4)
+			r.rxSPI(5, saOf(1).spi, 5)
+		},
+		"the address comes last": func(r *rig, _ *txRing) {
+			r.rxSA(4, saOf(1), host4)
+			r.rxKey(5, saOf(2), modValid|modESP)
+			r.rxSPI(5, saOf(1).spi, 5)
+			r.rxIP(5, host4)
+		},
 		"by one address entry": func(r *rig, _ *txRing) {
 			r.rxSA(4, saOf(1), host4)
 			r.rxSPI(900, saOf(1).spi, 4)

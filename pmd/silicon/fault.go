@@ -70,7 +70,7 @@ func FaultNames() []string {
 type faultState struct {
 	Faults
 	icv, txICV, lost, stuck int
-	heldBack                uint32 // the index register that is stuck
+	heldBack                [2]uint32 // of each index register, transmit's first: what is stuck in it
 }
 
 func (f *faultState) step() {

@@ -121,6 +121,25 @@ func TestFaultStuckWrite(t *testing.T) {
 	require.EqualValues(t, 6, r.counts().TableWrites)
 }
 
+// TestFaultStuckWriteOfOneDirection: what is stuck in one register stays so when the other is
+// used, and a driver that is seen to write the same again has written again.
+func TestFaultStuckWriteOfOneDirection(t *testing.T) {
+	r := newRig(t, failing("stuck-write:2"))
+	r.txSA(0, saOf(0))
+	v := indexWrite | uint32(1)<<3 | indexOn
+	r.putKey(ipsTxKey, ipsTxSalt, saOf(1))
+	r.put(ipsTxIdx, v)
+	r.settle()
+	require.Equal(t, v, r.get(ipsTxIdx))
+	r.rxKey(0, saOf(0), modValid)
+	require.Equal(t, v, r.get(ipsTxIdx), "it is looked at again")
+	require.EqualValues(t, 3, r.counts().TableWrites)
+	require.NoError(t, r.card.SetFault("stuck-write:0"))
+	r.card.Write(ipsTxIdx, v)
+	require.Equal(t, v&^indexWrite, r.get(ipsTxIdx))
+	require.NotZero(t, r.saltOf(1))
+}
+
 // TestFaultNotReady: from the next reset on.
 func TestFaultNotReady(t *testing.T) {
 	r := newRig(t, failing("not-ready"))

@@ -10,6 +10,7 @@ func (c *Card) accepted(frame []byte, v *frameView) bool {
 	}
 	if len(frame)+4 > limit+4*v.tags {
 		c.stat.counts.RxTooLong++
+		c.stat.values[statROC]++
 		return false
 	}
 	if !c.acceptedAddress(frame) || !c.acceptedTag(v) {
@@ -23,7 +24,7 @@ func (c *Card) acceptedAddress(frame []byte) bool {
 	fctrl := c.reg.load(regFCTRL)
 	low, high := binary.LittleEndian.Uint32(frame), uint32(binary.LittleEndian.Uint16(frame[4:]))
 	switch {
-	case low == 0xffffffff && high == 0xffff:
+	case isBroadcast(frame):
 		return fctrl&(fctrlBroadcast|fctrlMulticast) != 0
 	case low&1 != 0:
 		return fctrl&fctrlMulticast != 0 || c.inMulticastTable(frame)
@@ -37,6 +38,10 @@ func (c *Card) acceptedAddress(frame []byte) bool {
 		}
 	}
 	return false
+}
+
+func isBroadcast(frame []byte) bool {
+	return [6]byte(frame) == [6]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 }
 
 // inMulticastTable looks at 12 bits of the address, which MCSTCTRL chooses.

@@ -167,7 +167,7 @@ func (c *Card) place(queue int, frame []byte, low uint64, status uint32, tag uin
 	}
 	c.handOver(q.ring, i, low, uint64(status|rxDone|rxEOP)|uint64(rest)<<32|uint64(tag)<<48)
 	c.reg.store(base+offsetHead, q.ring.next(i))
-	c.stat.received(c, queue, len(frame), frame[0]&1 == 1)
+	c.stat.received(c, queue, frame)
 }
 
 // fill copies a frame into the buffers from descriptor i on. All of it must be there before

@@ -56,6 +56,7 @@ const (
 	statGORC
 	statBPRC
 	statMPRC
+	statGPRC
 	statROC
 	statMPC
 	statPTC64
@@ -86,6 +87,7 @@ var statRegisters = func() (list [statCount]statRegister) {
 		{0x04088, true},
 		{0x04078, false},
 		{0x0407c, false},
+		{0x04074, false},
 		{0x040ac, false},
 		{0x03fa0, false},
 	})
@@ -133,16 +135,22 @@ func (s *statistics) sent(c *Card, queue int, frame []byte) {
 		s.values[statQPTC+k]++
 		s.values[statQBTC+k] += withCRC
 	}
-	if frame[0]&1 == 1 {
-		s.values[statMPTC]++
-		if frame[0] == 0xff {
-			s.values[statBPTC]++
-		}
+	s.groups(frame, statBPTC, statMPTC)
+}
+
+// groups counts a frame to everybody or to a group.
+func (s *statistics) groups(frame []byte, broadcast, multicast int) {
+	switch {
+	case isBroadcast(frame):
+		s.values[broadcast]++
+	case frame[0]&1 == 1:
+		s.values[multicast]++
 	}
 }
 
-// received counts a frame of a length that was given to a queue.
-func (s *statistics) received(c *Card, queue, length int, group bool) {
+// received counts a frame that was given to a queue.
+func (s *statistics) received(c *Card, queue int, frame []byte) {
+	length := len(frame)
 	s.counts.RxFrames++
 	s.counts.RxOctets += uint64(length)
 	withCRC := uint64(length + 4)
@@ -150,9 +158,8 @@ func (s *statistics) received(c *Card, queue, length int, group bool) {
 	s.values[statTPR]++
 	s.values[statGORC] += withCRC
 	s.values[statPRC64+sizeClass(length+4)]++
-	if group {
-		s.values[statMPRC]++
-	}
+	s.values[statGPRC]++
+	s.groups(frame, statBPRC, statMPRC)
 	if k := c.counterOf(regRQSMR, queue); k < counterQueues {
 		s.values[statQPRC+k]++
 		s.values[statQBRC+k] += uint64(length)

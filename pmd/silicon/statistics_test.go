@@ -12,7 +12,10 @@ const (
 	mpc            = 0x03fa0
 	prc64          = 0x0405c // and five larger classes, 4 octets apart
 	gorc           = 0x04088
+	gprc           = 0x04074
+	bprc           = 0x04078
 	mprc           = 0x0407c
+	roc            = 0x040ac
 	gptc           = 0x04080
 	gotc           = 0x04090
 	tor            = 0x040c0
@@ -197,4 +200,24 @@ func TestWhatIsNotDeliveredIsNotCounted(t *testing.T) {
 	require.Zero(t, r.wide(qbrc(0)))
 	require.EqualValues(t, 1, r.counts().RxFiltered)
 	require.EqualValues(t, 1, r.counts().RxTooLong)
+}
+
+// TestStatisticsOfGroups: broadcasts are no multicasts (82599 datasheet, MPRC, MPTC).
+func TestStatisticsOfGroups(t *testing.T) {
+	r := newRig(t)
+	r.setBits(fctrl, 1<<8|1<<9|1<<10)
+	tx, rx := r.txQueue(0, 64), r.rxQueue(0, 64, 2)
+	one, all, group := fromPeer(60), fromPeer(60), fromPeer(60)
+	copy(all, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	copy(group, []byte{1, 0, 0x5e, 0, 0, 1})
+	rx.receive(one, all, all, group, group, group)
+	tx.send(packet{frame: one}, packet{frame: all}, packet{frame: group}, packet{frame: group})
+	r.statistics()
+	for offset, want := range map[uint32]int{gprc: 6, bprc: 2, mprc: 3, roc: 0, gptc: 4, bptc: 1, mptc: 2} {
+		require.EqualValues(t, want, r.card.Read(offset), "%#x", offset)
+	}
+	r.arrive(fromPeer(1600))
+	r.settle()
+	r.statistics()
+	require.EqualValues(t, 1, r.card.Read(roc))
 }

@@ -64,17 +64,21 @@ func (c *Card) serveIndex(offset uint32, on *bool, late bool, access func(index 
 	if v&(indexWrite|indexRead) == 0 {
 		return false
 	}
-	if c.faults.heldBack == v && v != 0 {
-		return false // stuck, by a fault, until the driver writes another
+	held := &c.faults.heldBack[0]
+	if offset == regIPSRXIDX {
+		held = &c.faults.heldBack[1]
 	}
-	c.faults.heldBack = 0
+	if *held == v {
+		return false // stuck, by a fault, until the driver writes again
+	}
+	*held = 0
 	if v&indexWrite != 0 {
 		c.stat.counts.TableWrites++
 		if late {
 			c.stat.counts.LateWrites++
 		}
 		if due(&c.faults.stuck, c.faults.StuckWriteEvery) {
-			c.faults.heldBack = v
+			*held = v
 			return false
 		}
 		if !due(&c.faults.lost, c.faults.LostWriteEvery) {
@@ -134,7 +138,15 @@ func (c *Card) accessRx(v uint32, write bool) {
 			c.showWords(regIPSRXIPADDR, b.ip[i])
 			return
 		}
+		if b.ip[i] == c.words(regIPSRXIPADDR) {
+			return
+		}
 		b.ip[i] = c.words(regIPSRXIPADDR)
+		for k := range b.spi {
+			if b.spi[k].spi != 0 && int(b.spi[k].address) == i {
+				c.checkDuplicate(k)
+			}
+		}
 	case tableSPI:
 		if !write {
 			c.reg.store(regIPSRXSPI, b.spi[i].spi)
@@ -163,6 +175,10 @@ func (c *Card) moveSPI(i int, to spiEntry) {
 	b := &c.ipsec
 	from := b.spi[i]
 	b.spi[i] = to
+	if from == to {
+		return
+	}
+	defer c.checkDuplicate(i)
 	if from.spi == to.spi {
 		return
 	}
