@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -104,13 +105,13 @@ func prepare(folder string, terminals []string) error {
 	if err := cover("/sys/class", filepath.Join(kept, "class")); err != nil {
 		return err
 	}
-	if err := os.Symlink("/sys/devices", filepath.Join(kept, "devices")); err != nil {
+	if err := os.Symlink("/sys/devices", filepath.Join(kept, "devices")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := cover("/dev", filepath.Join(folder, "dev")); err != nil {
 		return err
 	}
-	if err := os.Remove("/sys/class/uio"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove("/sys/class/uio"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for i, terminal := range terminals {
@@ -122,7 +123,7 @@ func prepare(folder string, terminals []string) error {
 			return err
 		}
 		node := fmt.Sprintf("/dev/uio%d", i)
-		if err := os.Remove(node); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(node); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := os.Symlink(terminal, node); err != nil {
