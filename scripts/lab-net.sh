@@ -169,7 +169,7 @@ gateways_up() {
 gateways_wait() {
     local side
     for side in A B; do
-        wait_for 15 gateway_started $side || {
+        wait_for 60 gateway_started $side || {
             tail -n 5 "$out/$run-$side.log"
             fail "gateway $side did not start"
         }
