@@ -19,7 +19,9 @@ type spiBucket struct {
 	addrs [spiBucketSize]uint64 // see spiKey; 0: free
 	sas   [spiBucketSize]*SA
 	spis  [spiBucketSize]uint32
-	over  uint32 // not 0: entries of this bucket may be in the next
+	// over: not 0 says that entries of this bucket are in the next. Not all buckets of a
+	// shard may have it, or a lookup would not end.
+	over uint32
 }
 
 func newSPIIndex(shards int) spiIndex { return spiIndex{make([][]spiBucket, shards)} }
@@ -109,11 +111,26 @@ func (x *spiEditor) remove(s *SA) {
 	}
 	b.addrs[i], b.spis[i], b.sas[i] = 0, 0, nil
 	shard := &x.shards[n]
-	if x.owned[n]--; x.owned[n] == 0 {
+	x.owned[n]--
+	switch used := x.owned[n]; {
+	case used == 0:
 		*shard = nil
-	} else if x.owned[n] < len(*shard) {
-		*shard = resizedSPIs(*shard, x.owned[n]*5/9+1)
+	case used < len(*shard):
+		*shard = resizedSPIs(*shard, used*5/9+1)
+	case overflowed(*shard):
+		// Marks of what has gone must not stay: a shard is filled to two thirds at most, so
+		// those of what is there are not everywhere.
+		*shard = resizedSPIs(*shard, len(*shard))
 	}
+}
+
+func overflowed(shard []spiBucket) bool {
+	for i := range shard {
+		if shard[i].over != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entry is where the key of s is, nil if it is not there.
