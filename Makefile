@@ -50,6 +50,7 @@ interop: ## two peers, at length: the Linux kernel in QEMU, and DPDK's ipsec-sec
 card: ## espgw, testpmd and ipsec-secgw on DPDK's own ixgbe driver, on modelled 82599 cards; root, sets up huge pages
 	@scripts/setup.sh interop
 	@$(MAKE) --no-print-directory bin/espgw
+	@scripts/contract.sh
 	@scripts/card.sh
 	@scripts/card-secgw.sh
 

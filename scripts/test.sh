@@ -52,11 +52,12 @@ stage check-esp scripts/check-esp-test.py
 if [ "$(id -u)" -eq 0 ]; then
     stage lab timeout -k 10 600 scripts/lab.sh
     stage card timeout -k 10 400 scripts/card.sh --quick
+    stage contract timeout -k 10 200 scripts/contract.sh '(egress|removal|restart|rules)'
     stage interop timeout -k 10 600 scripts/interop.sh --quick
     stage kill timeout -k 10 300 scripts/kill.sh --quick
     stage faults timeout -k 10 400 scripts/faults.sh
 else
-    for name in lab card interop kill faults; do skip $name 'it makes network namespaces and so needs root'; done
+    for name in lab card contract interop kill faults; do skip $name 'it makes network namespaces and so needs root'; done
 fi
 # Last, so that its closing lines are the last of the output.
 stage unit go test -count=1 -timeout 5m ./...

@@ -32,6 +32,9 @@ func (m *cards) poll() {
 		}
 		now := time.Now()
 		worked := turn%trapEvery == 0 && m.watch.tracer.Poll()
+		if worked {
+			pace.trapped = now
+		}
 		worked = m.step(now) || worked
 		if d := pace.rest(worked, now); d > 0 {
 			t := unix.NsecToTimespec(int64(d)) // time.Sleep oversleeps by milliseconds
@@ -44,12 +47,15 @@ func (m *cards) poll() {
 // pace says when the cards rest, and how long: polling without rest would starve whoever
 // shares the CPU.
 type pace struct {
-	idle   int // steps that found nothing, one after the other
-	rested time.Time
+	idle    int // steps that found nothing, one after the other
+	rested  time.Time
+	trapped time.Time // when the program last waited in an access
 }
 
 const (
 	idleSteps = 8 // before the first rest
+	// Accesses come by the thousand when a port starts, microseconds apart.
+	trapPatience = 50 * time.Microsecond
 	// Rests when nothing is to be done become longer: a ping waits for each.
 	firstPause = 40 * time.Microsecond
 	lastPause  = 160 * time.Microsecond
@@ -66,7 +72,7 @@ func (p *pace) rest(worked bool, now time.Time) time.Duration {
 		p.idle = 0
 	}
 	switch {
-	case p.idle > idleSteps:
+	case p.idle > idleSteps && now.Sub(p.trapped) > trapPatience:
 		return min(firstPause<<min((p.idle-idleSteps)/pauseSteps, 8), lastPause)
 	case now.Sub(p.rested) > workSpan:
 		return workPause

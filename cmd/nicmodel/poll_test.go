@@ -21,6 +21,13 @@ func TestPaceRestsWhenIdle(t *testing.T) {
 	require.Equal(t, lastPause, p.rest(false, now), "and no longer")
 }
 
+func TestPaceIsPatientAfterAnAccess(t *testing.T) {
+	now := time.Unix(0, 0)
+	p := pace{rested: now, trapped: now, idle: 1000}
+	require.Zero(t, p.rest(false, now.Add(trapPatience)))
+	require.NotZero(t, p.rest(false, now.Add(trapPatience+1)))
+}
+
 func TestPaceRestsUnderLoad(t *testing.T) {
 	start := time.Unix(0, 0)
 	p := pace{rested: start}

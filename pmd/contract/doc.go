@@ -21,5 +21,6 @@
 //	ESPGW_CARD_REQUIRED  "1": without a card the tests fail; otherwise they are skipped
 //
 // Left out are what crashes the driver (an action without argument, an IP item without
-// spec), and what no card can show, as the emulation's poison in metadata words.
+// spec, a session without a transform), and what no card can show, as the emulation's poison in metadata words. The emulation also spoils the ICV of packets
+// that break the contract, so of those a row only says that the right key does not open them.
 package contract

@@ -36,7 +36,7 @@ func TestB02TransformGate(t *testing.T) {
 		"ChaCha20":        {func(c *probe.Conf) { c.Transform = probe.ChaCha20 }, ""},
 		"a cipher only":   {func(c *probe.Conf) { c.Transform = probe.Cipher }, ""},
 		"no transform":    {func(c *probe.Conf) { c.Transform = probe.NoTransform }, ""},
-		"inline protocol": {func(c *probe.Conf) { c.Protocol = true }, ""},
+		"inline protocol": {func(c *probe.Conf) { c.Protocol = true }, "breach_settings"},
 		"AES-256":         {func(c *probe.Conf) { c.Key, c.KeyLen = append(long, 1, 2, 3, 4), 32 }, "breach_key"},
 		"ICV of 12":       {func(c *probe.Conf) { c.ICVLen = 12 }, "breach_settings"},
 		"ESN":             {func(c *probe.Conf) { c.ESN = true }, "breach_settings"},

@@ -28,6 +28,10 @@ check_settings(struct emu_nic *nic, const struct rte_security_session_conf *conf
 
 	if (nic->config.profile != EMU_IXGBE)
 		return;
+	if (conf->action_type != RTE_SECURITY_ACTION_TYPE_INLINE_CRYPTO)
+		emu_breach(nic, EMU_breach_settings, "an action that is not inline crypto");
+	if (conf->protocol != RTE_SECURITY_PROTOCOL_IPSEC || conf->ipsec.proto != RTE_SECURITY_IPSEC_SA_PROTO_ESP)
+		emu_breach(nic, EMU_breach_settings, "a protocol that is not ESP");
 	if (a->key.length != 16)
 		emu_breach(nic, EMU_breach_key, "a key of %u octets", a->key.length);
 	if (a->digest_length != 16)
@@ -48,8 +52,9 @@ acceptable(const struct emu_nic *nic, const struct rte_security_session_conf *co
 		RTE_SECURITY_ACTION_TYPE_INLINE_PROTOCOL : RTE_SECURITY_ACTION_TYPE_INLINE_CRYPTO;
 	const struct rte_crypto_sym_xform *x = conf->crypto_xform;
 
-	if (conf->action_type != action || conf->protocol != RTE_SECURITY_PROTOCOL_IPSEC ||
-		conf->ipsec.proto != RTE_SECURITY_IPSEC_SA_PROTO_ESP)
+	if (nic->config.profile != EMU_IXGBE &&
+		(conf->action_type != action || conf->protocol != RTE_SECURITY_PROTOCOL_IPSEC ||
+			conf->ipsec.proto != RTE_SECURITY_IPSEC_SA_PROTO_ESP))
 		return false;
 	if (x == NULL || x->type != RTE_CRYPTO_SYM_XFORM_AEAD ||
 		x->aead.algo != RTE_CRYPTO_AEAD_AES_GCM)
@@ -62,7 +67,7 @@ acceptable(const struct emu_nic *nic, const struct rte_security_session_conf *co
 		conf->ipsec.replay_win_sz <= EMU_WINDOW;
 }
 
-/* The key: for ixgbe a pointer into the caller's memory, otherwise a copy. */
+/* The key: for ixgbe a pointer into the caller's memory, and the salt behind it, now; otherwise a copy. */
 static void
 take_key(const struct emu_nic *nic, struct emu_session *s, const struct rte_security_session_conf *conf)
 {
@@ -72,6 +77,7 @@ take_key(const struct emu_nic *nic, struct emu_session *s, const struct rte_secu
 	if (nic->config.profile == EMU_IXGBE) {
 		s->key = a->key.data;
 		s->key_hash = emu_hash_key(s->key, s->key_len + 4);
+		memcpy(s->salt, s->key + s->key_len, 4);
 		return;
 	}
 	memcpy(s->own, a->key.data, s->key_len);

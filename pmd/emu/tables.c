@@ -129,16 +129,15 @@ program(struct emu_nic *nic, struct emu_sa *sa, struct emu_session *s)
 	sa->v6 = s->v6;
 	memcpy(sa->dst, s->dst, sizeof(sa->dst));
 	if (nic->config.profile == EMU_IXGBE) {
-		/* 16 octets, whatever the length says, and the salt behind the key. */
+		/* 16 octets, whatever the length says. */
 		sa->key_len = 16;
 		sa->esn = false;
 		memcpy(sa->key, s->key, 16);
-		memcpy(sa->salt, s->key + s->key_len, 4);
 	} else {
 		sa->key_len = s->key_len;
 		memcpy(sa->key, s->key, s->key_len);
-		memcpy(sa->salt, s->salt, 4);
 	}
+	memcpy(sa->salt, s->salt, 4);
 	sa->sequence = s->sequence;
 	sa->window_size = s->window_size;
 	sa->limits = s->limits;
