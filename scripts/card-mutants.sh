@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Takes espgw's answers to the ixgbe driver's flaws out, one by one, and sees that the case of scripts/card.sh that is to
-# show it fails, for the reason that it should. Root; six minutes. The working tree must be committed: copies of the last
-# commit are changed, in build/mutants.
+# show it fails, for the reason that it should. Root; six minutes. Copies of the last commit are changed.
 #
 # usage: scripts/card-mutants.sh [NAME...]
 #
 #   NAME: lookups, alias, restart, settle. Exit status: 0 each case failed as it should, 1 one did not.
 set -euo pipefail
+failed=0
 
 cd "$(dirname "$0")/.."
-folder=$PWD/build/mutants
+folder=$(mktemp -d)
+trap 'if [ $failed -eq 0 ]; then rm -rf "$folder"; fi' EXIT
 
 # mutant NAME FILE EXPRESSION CASE PATTERN: sed -E EXPRESSION changes the file; the case fails, and says PATTERN.
 mutant() {
@@ -35,7 +36,6 @@ mutant() {
 }
 
 wanted=("$@")
-failed=0
 mutant lookups ipsec/driverlimits_table.go 's/RemovalStopsLookups: true/RemovalStopsLookups: false/' churn 'tx-clear'
 mutant alias ipsec/driverlimits_table.go 's/EgressSAs: 256,/EgressSAs: 1024,/' inline-many 'tx-aliased-context|tx-too-many-sas'
 mutant restart ipsec/restart.go 's/^(\t+)p\.inline\.(suspend|empty)\(\)$/\1_ = p/; s/err = p\.inline\.resume\(\)/err = nil/' inline-restart \
