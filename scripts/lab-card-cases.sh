@@ -174,7 +174,7 @@ case_testpmd() {
 
 # testpmd_start MODE: on two cards, one at each side of gateway A.
 testpmd_start() {
-    local options=(--forward-mode=io)
+    local options=(--forward-mode=io --total-num-mbufs=16384)
     case $1 in
     scalar) options+=(--rxd=1000 --txd=992 --txrst=16 --txfreet=16) ;;
     jumbo) options+=(--max-pkt-len=9018 --enable-scatter --tx-offloads=0x8000) ;;
@@ -182,7 +182,7 @@ testpmd_start() {
         printf 'csum mac-swap off %s\n' 0 1 >"$work/csum"
         printf 'port stop all\ncsum set %s hw 0\ncsum set %s hw 0\ncsum set %s hw 0\n' ip udp tcp >>"$work/csum"
         printf 'csum set %s hw 1\ncsum set %s hw 1\ncsum set %s hw 1\nport start all\nset fwd csum\nstart\n' ip udp tcp >>"$work/csum"
-        options=(-i "--cmdline-file=$work/csum" --enable-rx-cksum)
+        options=(--total-num-mbufs=16384 -i "--cmdline-file=$work/csum" --enable-rx-cksum)
         ;;
     queues) options+=(--rxq=2 --txq=2 --rss-ip) ;;
     esac
