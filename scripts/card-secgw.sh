@@ -116,7 +116,7 @@ work=$(mktemp -d)
 trap 'exit 130' INT TERM
 
 card_cpus
-card_memory 320
+card_memory 1024
 trap 'network_down; card_memory_back' EXIT
 interop_network_up
 run_cases
